@@ -1,0 +1,62 @@
+# Two commands for newcomers: `make demo` shows a first result, `make test` runs everything CI runs.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+DEMO   := .demo
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test install check lint types imports tests schemas docs format clean
+
+help:           ## Show these targets
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*## */\t/' | expand -t 12
+
+demo: $(VENV)/installed  ## Index fixtures/corpus into a scratch folder and answer fixtures/queries.ndjson
+	@rm -rf $(DEMO)
+	KEBAB_STORAGE_DATA_DIR=$(DEMO) $(BIN)/kebab ingest fixtures/corpus
+	KEBAB_STORAGE_DATA_DIR=$(DEMO) $(BIN)/kebab search --bulk --json < fixtures/queries.ndjson
+
+test: install check  ## Install the development tools and run everything CI runs
+
+check: lint types imports tests
+
+install: $(VENV)/developed
+
+lint:           ## Style and likely bugs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types:          ## mypy, strict
+	$(BIN)/mypy
+
+imports:        ## Rows may import the rows below them only
+	$(BIN)/lint-imports
+
+tests:          ## pytest, warnings are errors
+	$(BIN)/pytest
+
+schemas: install  ## Write schemas/*.schema.json anew from the wire classes
+	$(BIN)/python tools/write_schemas.py
+
+docs: install   ## Write the generated pages anew
+	$(BIN)/python tools/write_docs.py
+
+format: install ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:          ## Remove what these commands made
+	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+$(VENV)/bin/pip:
+	$(PYTHON) -c 'import sys; sys.exit(f"Python 3.11 or newer is needed, this is {sys.version}" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+$(VENV)/installed: $(VENV)/bin/pip pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/developed: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@

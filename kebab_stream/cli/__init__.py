@@ -1,0 +1,1 @@
+"""The command line: joins options to calls. Nobody imports it."""

@@ -1,0 +1,46 @@
+"""The command `kebab`: its subcommands are imported when they are run, not when they are listed."""
+
+import importlib
+
+import asyncclick as click
+
+from kebab_stream.cli.options import common_options
+
+COMMANDS = {
+    "search": "Search the index, or answer a batch of queries from stdin.",
+    "ingest": "Index folders; what did not change is skipped.",
+    "init": "Write a commented config file.",
+}
+"""Name to the line that `kebab --help` shows; the command is `command` in the module of that name."""
+
+
+class LazyGroup(click.Group):
+    """A group that knows the names of its commands and imports one when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"kebab_stream.cli.{cmd_name.replace('-', '_')}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="First steps:  kebab ingest ~/notes  and then  kebab search 'what was that again'",
+)
+@common_options
+def app() -> None:
+    """Search your notes, documentation and code: BM25 and vectors, Korean and English, all on this machine."""

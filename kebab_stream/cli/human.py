@@ -1,0 +1,74 @@
+"""A search response for people: two lines a hit, nothing raw from a document, terms emphasised on a terminal."""
+
+import os
+import re
+from dataclasses import dataclass
+
+from kebab_stream.analyser import terms
+from kebab_stream.model import CodeCitation, PageCitation, SearchHit, SearchResponse
+from kebab_stream.render import printable
+
+_WORD = re.compile(r"\w+")
+_BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a response looks."""
+
+    emphasis: bool = False
+    """Whether escape sequences may be written."""
+
+    @classmethod
+    def for_stdout(cls) -> "Style":
+        """Emphasis on a terminal, unless NO_COLOR asks for none."""
+        return cls(emphasis=os.isatty(1) and not os.environ.get("NO_COLOR"))
+
+
+def response_text(response: SearchResponse, query: str, style: Style = Style()) -> str:
+    """All hits, each a location line and an indented snippet line; the empty text when there are none."""
+    wanted = frozenset(terms(query)) if style.emphasis else frozenset[str]()
+    return "".join(_hit_text(hit, wanted, style) for hit in response.hits)
+
+
+def truncation_note(response: SearchResponse) -> str | None:
+    """What a reader is told when a budget cut the page."""
+    if not response.truncated:
+        return None
+    if response.next_cursor is None:
+        return "[truncated; raise --max-tokens to see more]"
+    return f"[truncated; use --cursor {response.next_cursor} for the next page]"
+
+
+def _hit_text(hit: SearchHit, wanted: frozenset[str], style: Style) -> str:
+    place = printable(f"{hit.doc_path}{_lines(hit)}")
+    headings = printable(" > ".join(hit.heading_path))
+    head = f"{hit.rank}. {hit.score:.4f}  {_painted(place, _BOLD, style)}"
+    if headings:
+        head += f"  {_painted(headings, _DIM, style)}"
+    snippet = printable(" ".join(hit.snippet.split()))
+    return f"{head}\n    {_emphasised(snippet, wanted)}\n"
+
+
+def _lines(hit: SearchHit) -> str:
+    citation = hit.citation
+    if isinstance(citation, PageCitation):
+        return f" p.{citation.page}"
+    if isinstance(citation, CodeCitation):
+        start, end = citation.line_start, citation.line_end
+    else:
+        start, end = citation.start, citation.end
+    return f":{start}" if start == end else f":{start}-{end}"
+
+
+def _emphasised(text: str, wanted: frozenset[str]) -> str:
+    if not wanted:
+        return text
+    return _WORD.sub(
+        lambda word: f"{_BOLD}{word.group()}{_RESET}" if wanted.intersection(terms(word.group())) else word.group(),
+        text,
+    )
+
+
+def _painted(text: str, code: str, style: Style) -> str:
+    return f"{code}{text}{_RESET}" if style.emphasis else text

@@ -1,0 +1,103 @@
+"""From arguments to exit status: runs the command, with an event loop only where it needs one, and reports failures."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Coroutine, Sequence
+from typing import Any, NoReturn
+
+import asyncclick as click
+
+from kebab_stream.cli.app import app
+from kebab_stream.cli.output import report
+from kebab_stream.cli.work import AsyncWork
+from kebab_stream.errors import InvalidInputError, KebabError
+from kebab_stream.render import error_record, generic_record, printable
+
+EXIT_INTERRUPTED = 130
+EXIT_CLOSED_PIPE = 141
+EXIT_ERROR = 2
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and leave."""
+    for stream in (sys.stdout, sys.stderr):
+        # UTF-8 whatever the locale; what cannot be written never stops a message.
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    _leave(run([_as_utf8(argument) for argument in sys.argv[1:]]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; its exit status. Failures are reported on stderr, in JSON where --json is given."""
+    as_json = wants_json(arguments)
+    try:
+        status = _run(arguments)
+        sys.stdout.flush()  # the help texts; results are written at once
+    except BrokenPipeError:
+        status = EXIT_CLOSED_PIPE
+    except (KeyboardInterrupt, click.Abort):
+        status = EXIT_INTERRUPTED
+    except KebabError as error:
+        report(error_record(error), as_json=as_json)
+        status = error.exit_status
+    except click.ClickException as error:
+        report(error_record(_usage_error(error)), as_json=as_json)
+        status = EXIT_ERROR
+    except Exception as error:  # noqa: BLE001  # the edge of the command line: nothing may end in a traceback
+        report(generic_record(error), as_json=as_json)
+        status = EXIT_ERROR
+    return status
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether failures are to be told in JSON, known even where the arguments cannot be parsed."""
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in options
+
+
+def drive(coroutine: Coroutine[Any, Any, object]) -> object:
+    """Run a coroutine that never suspends, and return its result. An event loop would cost more than a search."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+    coroutine.close()
+    raise RuntimeError("a command without an event loop tried to wait; it must return AsyncWork instead")
+
+
+def _run(arguments: Sequence[str]) -> int:
+    for argument in arguments:
+        _require_unicode(argument)
+    outcome = drive(app.main(args=list(arguments), prog_name="kebab", standalone_mode=False))
+    if isinstance(outcome, AsyncWork):
+        import anyio  # late: most commands have no event loop
+
+        outcome = anyio.run(outcome.run)
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _usage_error(error: click.ClickException) -> InvalidInputError:
+    """What click says of an argument, as an error of ours."""
+    command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "kebab"
+    return InvalidInputError(printable(error.format_message()), f"see `{command} --help`")
+
+
+def _as_utf8(argument: str) -> str:
+    """An argument as UTF-8, whatever encoding the locale made Python take it for."""
+    return os.fsencode(argument).decode("utf-8", "surrogateescape")
+
+
+def _require_unicode(argument: str) -> None:
+    try:
+        argument.encode("utf-8")
+    except UnicodeEncodeError:
+        shown = argument.encode("utf-8", "backslashreplace").decode("utf-8")
+        raise InvalidInputError(f"argument {printable(shown)[:80]!r} is not valid UTF-8") from None
+
+
+def _leave(status: int) -> NoReturn:
+    """End the process at once: no thread that still waits for input may hold it back."""
+    with contextlib.suppress(OSError):
+        sys.stderr.flush()
+    os._exit(status)
+

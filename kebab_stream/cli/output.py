@@ -1,0 +1,73 @@
+"""Writing to the two standard streams: results to stdout, everything else to stderr, whole lines only."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+from kebab_stream.concurrency import write_all
+from kebab_stream.model import ErrorRecord, WarningRecord
+from kebab_stream.render import printable, to_json
+
+STDOUT = 1
+STDERR = 2
+
+
+def write_line(value: object) -> None:
+    """One result as one line of JSON on stdout. An interrupt waits until the line is whole."""
+    with _interrupts_held():
+        write_all(STDOUT, to_json(value) + b"\n")
+
+
+def write_text(text: str) -> None:
+    """Text for people on stdout."""
+    with _interrupts_held():
+        write_all(STDOUT, text.encode("utf-8", "backslashreplace"))
+
+
+def say(line: str) -> None:
+    """A line for people on stderr. Nobody listening is no failure."""
+    with contextlib.suppress(OSError):
+        write_all(STDERR, line.encode("utf-8", "backslashreplace") + b"\n")
+
+
+def report(record: ErrorRecord, *, as_json: bool) -> None:
+    """An error on stderr: one line of JSON, or the message with its hint."""
+    if as_json:
+        say(to_json(record).decode("utf-8"))
+        return
+    say(error_text(record))
+
+
+def error_text(record: ErrorRecord) -> str:
+    """An error for people: `error: [code] message`, and its hint on a second line."""
+    text = f"error: [{record.code}] {printable(record.message)}"
+    return f"{text}\nhint: {printable(record.hint)}" if record.hint else text
+
+
+def warn(record: WarningRecord, *, as_json: bool) -> None:
+    """A warning on stderr."""
+    say(to_json(record).decode("utf-8") if as_json else f"warning: {printable(record.message)}")
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back while a line is written, so that what was printed stays valid; a second one goes through."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+
+    def hold(signum: int, _frame: FrameType | None) -> None:
+        if held:
+            raise KeyboardInterrupt
+        held.append(signum)
+
+    previous = signal.signal(signal.SIGINT, hold)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    if held:
+        raise KeyboardInterrupt

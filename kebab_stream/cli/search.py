@@ -1,0 +1,136 @@
+"""`kebab search`: one query from the arguments, or a batch from stdin."""
+
+from collections.abc import Callable
+from typing import Any
+
+import asyncclick as click
+
+from kebab_stream.cli.options import Common, common, common_options, settings
+from kebab_stream.cli.output import say, warn, write_line, write_text
+from kebab_stream.cli.work import AsyncWork
+from kebab_stream.errors import InvalidInputError
+from kebab_stream.model import MODES, TRUST_LEVELS, Filters, SearchOpts, SearchQuery, WarningRecord
+from kebab_stream.single import validate
+from kebab_stream.single.filters import FILTERS, FilterDef
+
+Decorator = Callable[[Callable[..., object]], Callable[..., object]]
+
+_EPILOG = """\b
+Examples:
+  kebab search 'how do I rotate the keys'
+  kebab search '하이브리드 검색' --mode lexical --k 3
+  kebab search --json --max-tokens 2000 'retry policy' | jq -r '.hits[].doc_path'
+  kebab search --bulk --json < queries.ndjson"""
+
+
+def _filter_options(command: Callable[..., object]) -> Callable[..., object]:
+    for definition in reversed(FILTERS):
+        command = _filter_option(definition)(command)
+    return command
+
+
+def _filter_option(definition: FilterDef) -> Decorator:
+    kind: Any = click.Choice(TRUST_LEVELS) if definition.name == "trust_min" else str
+    text = definition.help[0].upper() + definition.help[1:] + "."
+    return click.option(
+        definition.flag,
+        metavar=None if definition.name == "trust_min" else definition.metavar,
+        type=kind,
+        multiple=definition.values != "one",
+        help=text,
+    )
+
+
+@click.command(name="search", epilog=_EPILOG, short_help="Search the index.")
+@click.argument("query", required=False)
+@click.option("--mode", type=click.Choice(MODES), default="hybrid", show_default=True, help="How to rank.")
+@click.option("--k", type=int, metavar="N", help="Hits on a page, 1 to 1000; 0 means search.default_k.")
+@click.option("--max-tokens", type=int, metavar="N", help="Budget for the whole response, in approximate tokens.")
+@click.option("--snippet-chars", type=int, metavar="N", help="Longest snippet in characters, 1 to 10000.")
+@click.option("--cursor", metavar="CURSOR", help="Go on where next_cursor of the last page left off.")
+@_filter_options
+@click.option("--trace", is_flag=True, help="Tell how the ranking came about.")
+@click.option("--bulk", is_flag=True, help="Read up to 100 queries as NDJSON from stdin; other options are ignored.")
+@click.option("--fail", is_flag=True, help="With --bulk: exit 1 when any query failed.")
+@common_options
+@click.pass_context
+def command(context: click.Context, /, **options: Any) -> object:
+    """Search the index for QUERY, which is literal text: it has no operators."""
+    told = common()
+    if options["bulk"]:
+        _warn_of_ignored(context, told)
+        return _bulk(told, fail=options["fail"])
+    query, opts = _query_of(options)
+    config = settings()
+    from kebab_stream.engine import Engine  # late: a wrong argument is told sooner
+
+    with Engine.open(config) as engine:
+        response = engine.search_with_opts(query, opts)
+    if told.json:
+        write_line(response)
+        return 0
+    from kebab_stream.cli.human import Style, response_text, truncation_note
+
+    write_text(response_text(response, query.query, Style.for_stdout()))
+    if not response.hits:
+        say("no hits")
+    if response.hint and not told.quiet:
+        say(f"hint: {response.hint}")
+    if note := truncation_note(response):
+        say(note)
+    return 0
+
+
+def _query_of(options: dict[str, Any]) -> tuple[SearchQuery, SearchOpts]:
+    """The query that the arguments describe.
+
+    Raises:
+        InvalidInputError: one of them is not acceptable; the message names it.
+    """
+    if options["query"] is None:
+        raise InvalidInputError("QUERY is missing", "give the text to search for, or --bulk to read queries from stdin")
+    query = SearchQuery(
+        query=validate.query_text(options["query"]),
+        mode=options["mode"],
+        k=_whole(options, "k"),
+        filters=Filters(**{definition.name: _filter_value(definition, options) for definition in FILTERS}),
+    )
+    opts = SearchOpts(
+        max_tokens=_whole(options, "max_tokens"),
+        snippet_chars=_whole(options, "snippet_chars"),
+        cursor=options["cursor"],
+        trace=options["trace"],
+    )
+    return query, opts
+
+
+def _whole(options: dict[str, Any], name: str) -> int | None:
+    value = options[name]
+    return None if value is None else validate.whole_number(name, value)
+
+
+def _filter_value(definition: FilterDef, options: dict[str, Any]) -> Any:
+    value = options[definition.name]
+    if definition.name == "ingested_after":
+        return None if value is None else validate.instant(value)
+    if definition.values == "list":
+        return tuple(part.strip() for text in value for part in text.split(",") if part.strip())
+    return value
+
+
+def _warn_of_ignored(context: click.Context, told: Common) -> None:
+    ignored = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name not in ("bulk", "fail")
+        and parameter.expose_value
+        and context.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if ignored and not told.quiet:
+        names = ", ".join("QUERY" if name == "query" else name for name in ignored)
+        message = f"{names} ignored: with --bulk each query brings its own options"
+        warn(WarningRecord(code="ignored_option", message=message), as_json=told.json)
+
+
+def _bulk(told: Common, *, fail: bool) -> AsyncWork:
+    raise NotImplementedError

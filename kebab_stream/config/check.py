@@ -1,0 +1,67 @@
+"""The rules that join several settings, or that a kind and a range do not express."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from kebab_stream.config.refusals import Place, bad_value
+from kebab_stream.config.settings import SOURCES, Chunking, Config, Source
+
+Places = Mapping[str, Place]
+
+
+def check(config: Config, places: Places) -> None:
+    """Refuse settings that do not go together.
+
+    Args:
+        config: settings that are each accepted for themselves.
+        places: where each setting was given, by dotted name; `workspace.sources` where there are sources.
+
+    Raises:
+        ConfigInvalidError: overlap >= target, target > max, an address that is no HTTP one, or source ids or roots
+            that are not unique.
+    """
+    _check_chunking(config.ingest.chunking, places)
+    _check_endpoint(config.models.llm.endpoint, places["models.llm.endpoint"])
+    if config.workspace.sources:
+        _check_sources(config.workspace.sources, places[SOURCES].origin)
+        _check_roots(config, places)
+
+
+def _check_chunking(sizes: Chunking, places: Places) -> None:
+    section = "ingest.chunking"
+    overlap, target, largest = (places[f"{section}.{name}_chars"] for name in ("overlap", "target", "max"))
+    if sizes.overlap_chars >= sizes.target_chars:  # each chunk would only repeat the one before
+        limit = f"less than {target.name} = {sizes.target_chars} ({target.origin})"
+        raise bad_value(overlap, sizes.overlap_chars, limit)
+    if sizes.target_chars > sizes.max_chars:
+        limit = f"at most {largest.name} = {sizes.max_chars} ({largest.origin})"
+        raise bad_value(target, sizes.target_chars, limit)
+
+
+def _check_endpoint(endpoint: str | None, place: Place) -> None:
+    if endpoint is not None and not endpoint.startswith(("http://", "https://")):
+        raise bad_value(place, endpoint, "an address that begins with http:// or https://")
+
+
+def _check_sources(sources: Sequence[Source], origin: str) -> None:
+    first: dict[str, int] = {}
+    for index, source in enumerate(sources):
+        prefix = f"{SOURCES}[{index}]"
+        for name, label in (("id", source.id), ("source_type", source.source_type)):
+            if "," in label or label != label.strip():  # --source and --source-type take lists with commas
+                raise bad_value(Place(f"{prefix}.{name}", origin), label, "no comma, and no space at its ends")
+        if first.setdefault(source.id, index) != index:
+            taken = f"{SOURCES}[{first[source.id]}]"
+            raise bad_value(Place(f"{prefix}.id", origin), source.id, f"a name that {taken} does not have")
+
+
+def _check_roots(config: Config, places: Places) -> None:
+    """Two names of one folder would index each of its files twice; symbolic links are followed to tell."""
+    roots: dict[str, str] = {}
+    named = [(f"{SOURCES}[{index}].root", source.root) for index, source in enumerate(config.workspace.sources)]
+    if config.workspace.root is not None:
+        named.insert(0, ("workspace.root", config.workspace.root))
+    for name, root in named:
+        other = roots.setdefault(os.path.realpath(root), name)
+        if other != name:
+            raise bad_value(Place(name, places[SOURCES].origin), str(root), f"a folder other than {other}")

@@ -1,0 +1,210 @@
+"""The static model: a text's vector is the normalised weighted sum of its tokens' rows.
+
+    vector(text) = normalise(Σ_t weight[t] · row[t])        over the tokens t of the text, unknown ones left out
+
+Reads the model2vec layout by hand: `model.safetensors` (int8 rows, one float32 weight a row), `tokenizer.json`, and
+`SHA256SUMS` of the two. A search touches a dozen rows, so the file stays mapped; ingest multiplies the table out once.
+
+The bits of a vector depend on its text alone. Each product is one float32 multiplication, the sum runs in float64 in
+the order of the tokens, one text at a time, and BLAS, whose order of summation varies, has no part in it.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from kebab_stream.errors import ModelUnavailableError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+BUNDLED_MODEL = "static-koen-256"
+BUNDLED_FOLDER = Path(__file__).parent / "static_koen_256"
+
+WEIGHTS_FILE = "model.safetensors"
+TOKENIZER_FILE = "tokenizer.json"
+SUMS_FILE = "SHA256SUMS"
+
+ALGORITHM = "static.1"
+"""Part of the fingerprint: goes up when the same files would give other vectors."""
+
+UNKNOWN_TOKEN = 0
+BATCH_TEXTS = 1024
+BATCH_CHARS = 1 << 20
+"""Bounds of what the tokenizer holds at once; a longer text makes a batch of its own."""
+HEADER_BYTES = 1 << 20
+WEIGHT_LIMIT = 1e30
+"""Keeps weight times row inside float32."""
+BLOCK_TOKENS = 4096
+"""Rows gathered at once: 4 MB of 256 dimensions, however long the text."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StaticEmbedder:
+    """An `Embedder` over a table of token vectors; safe to use from several threads.
+
+    A query is tokenised on the calling thread. Passages are tokenised by as many threads as the tokenizer's own
+    `TOKENIZERS_PARALLELISM` and `RAYON_NUM_THREADS` allow, which are left to the user. Once that has happened,
+    a process started by fork (not by spawn) says so on stderr and tokenises on one thread; the vectors are the same.
+    """
+
+    model_id: str
+    fingerprint: str
+    tokenizer: "Tokenizer"
+    rows: NDArray[np.int8]
+    """(vocabulary, dim), mapped."""
+    weights: NDArray[np.float32]
+    """(vocabulary,)."""
+    table: NDArray[np.float32] | None
+    """(vocabulary, dim): weight times row, or None where it is computed row by row."""
+
+    @property
+    def dim(self) -> int:
+        return int(self.rows.shape[1])
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts: shape (len(texts), dim), rows of L2 norm 1, or of zeros where no token is known."""
+        vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
+        for start, stop in _batches(texts):
+            batch = [_encodable(text) for text in texts[start:stop]]
+            for number, encoding in enumerate(self.tokenizer.encode_batch(batch, add_special_tokens=False), start):
+                vectors[number] = self._vector(encoding.ids)
+        return vectors
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Vector of one text: shape (dim,), the same bits as `embed_passages` gives it."""
+        return self._vector(self.tokenizer.encode(_encodable(text), add_special_tokens=False).ids)
+
+    def _vector(self, token_ids: Sequence[int]) -> NDArray[np.float32]:
+        ids = np.array(token_ids, dtype=np.intp)
+        ids = ids[ids != UNKNOWN_TOKEN]
+        total = np.zeros(self.dim, dtype=np.float64)
+        for start in range(0, len(ids), BLOCK_TOKENS):
+            total += np.add.reduce(self._weighted_rows(ids[start : start + BLOCK_TOKENS]), axis=0, dtype=np.float64)
+        norm = math.sqrt(np.add.reduce(np.square(total)))
+        return (total / norm if norm > 0 else total).astype(np.float32)
+
+    def _weighted_rows(self, ids: NDArray[np.intp]) -> NDArray[np.float32]:
+        if self.table is not None:
+            return self.table.take(ids, axis=0)
+        return _weighted(self.rows.take(ids, axis=0), self.weights.take(ids))
+
+
+def load_static(folder: Path, *, model_id: str, for_ingest: bool) -> StaticEmbedder:
+    """Load the model in `folder`: its tokenizer is parsed, its rows are mapped, and multiplied out `for_ingest` only.
+
+    Raises:
+        ModelUnavailableError: a file is missing, damaged, or does not fit the others.
+    """
+    try:
+        fingerprint = _fingerprint(folder)
+        rows, weights = _read_table(folder / WEIGHTS_FILE)
+        tokenizer = _read_tokenizer(folder / TOKENIZER_FILE)
+        _check(rows, weights, vocabulary=tokenizer.get_vocab_size())
+    except OSError as error:
+        raise _unavailable(folder, f"{error.filename or folder}: {error.strerror or error}") from error
+    except ValueError as error:  # malformed content, named by the reader that met it
+        raise _unavailable(folder, str(error)) from error
+    table = _weighted(rows, weights) if for_ingest else None
+    return StaticEmbedder(model_id, fingerprint, tokenizer, rows, weights, table)
+
+
+def _unavailable(folder: Path, problem: str) -> ModelUnavailableError:
+    way_out = (
+        "install the package again: a part of it is missing or damaged"
+        if folder == BUNDLED_FOLDER
+        else "repair the folder, or remove models.embedding.model_path to use the bundled model"
+    )
+    return ModelUnavailableError(f"cannot load the embedding model: {problem}", way_out, {"folder": str(folder)})
+
+
+def _fingerprint(folder: Path) -> str:
+    """16 hex digits of the files' sizes and checksums; the 16 MB are read only where nobody wrote their checksums."""
+    files = [folder / WEIGHTS_FILE, folder / TOKENIZER_FILE]
+    digest = hashlib.sha256(repr((ALGORITHM, [file.stat().st_size for file in files])).encode())
+    sums = folder / SUMS_FILE
+    for file in [sums] if sums.is_file() else files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _read_table(path: Path) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Map the two tensors of a safetensors file: 8 bytes of length, that much JSON, then the tensors' bytes."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        content = file.read(min(length, HEADER_BYTES))
+    try:
+        header = orjson.loads(content)
+        rows = _map_tensor(path, 8 + length, header["embeddings"], kind="I8", dtype=np.dtype(np.int8))
+        weights = _map_tensor(path, 8 + length, header["weights"], kind="F32", dtype=np.dtype("<f4"))
+    except KeyError as error:
+        raise ValueError(f"{path.name}: the header has no {error}") from error
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path.name}: {error}") from error
+    return rows, weights
+
+
+def _map_tensor(path: Path, data_start: int, entry: Any, *, kind: str, dtype: "np.dtype[Scalar]") -> NDArray[Scalar]:
+    """One tensor, read-only, no byte of it read. Raises KeyError, TypeError or ValueError on a header without sense."""
+    (begin, end), shape = entry["data_offsets"], entry["shape"]
+    if entry["dtype"] != kind:
+        raise ValueError(f"expected values of type {kind}, got {entry['dtype']}")
+    if end - begin != math.prod(shape) * dtype.itemsize:
+        raise ValueError(f"{end - begin} bytes cannot be {kind} of shape {shape}")
+    if data_start + end > path.stat().st_size:
+        raise ValueError("the file ends early")
+    return np.asarray(np.memmap(path, dtype, mode="r", offset=data_start + begin, shape=tuple(shape)))
+
+
+def _read_tokenizer(path: Path) -> "Tokenizer":
+    from tokenizers import Tokenizer  # heavy: a lexical search must not pay for it
+
+    content = path.read_bytes()
+    try:
+        tokenizer = Tokenizer.from_buffer(content)
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from error
+    tokenizer.no_padding()  # would make a vector depend on its batch
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def _check(rows: NDArray[np.int8], weights: NDArray[np.float32], *, vocabulary: int) -> None:
+    if rows.ndim != 2 or weights.shape != (vocabulary,) or len(rows) != vocabulary:
+        raise ValueError(
+            f"{vocabulary} tokens need rows of shape ({vocabulary}, dim) and weights of shape ({vocabulary},), "
+            f"got {rows.shape} and {weights.shape}"
+        )
+    if not np.all(np.abs(weights) < WEIGHT_LIMIT):  # not-a-number fails too
+        raise ValueError("a weight is no usable number")
+
+
+def _weighted(rows: NDArray[np.int8], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """weight · row, each product rounded to float32 once: shape of `rows`."""
+    return np.multiply(rows, weights[:, np.newaxis], dtype=np.float32)
+
+
+def _encodable(text: str) -> str:
+    """The text with `?` for lone surrogates, which the tokenizer refuses; like any punctuation it has no vector."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _batches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """(start, stop) of runs of at most BATCH_TEXTS texts and BATCH_CHARS characters, at least one text each."""
+    start = chars = 0
+    for number, text in enumerate(texts):
+        if number > start and (number - start == BATCH_TEXTS or chars + len(text) > BATCH_CHARS):
+            yield start, number
+            start, chars = number, 0
+        chars += len(text)
+    if start < len(texts):
+        yield start, len(texts)

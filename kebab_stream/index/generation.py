@@ -1,0 +1,254 @@
+"""One generation of the index files: written beside the old one, complete before anybody sees it, never changed after.
+
+    chunk_ids.npy    (n, 16) uint8, ascending: a chunk's number is its row
+    doc_ids.npy      (m, 16) uint8, ascending: a document's number is its row
+    chunk_docs.npy   (n,) int32: the document number of each chunk
+    ...              the files of the two indexes
+    manifest.json    versions, counts, and the size and checksum of each file
+
+Numbers follow the order of the ids, so ties by chunk id are ties by number, and the same corpus gives the same bytes
+whatever way it came about.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kebab_stream.errors import IndexCorruptError
+from kebab_stream.index.arrays import load_array
+from kebab_stream.index.lexical import LexicalBuilder, LexicalIndex, write_lexical
+from kebab_stream.index.vectors import VectorBuilder, VectorIndex, write_vectors
+
+INDEX_VERSION = "1"
+"""Version of the format of a generation."""
+
+_MANIFEST = "manifest.json"
+_ID_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingSpec:
+    """The model whose vectors a generation holds."""
+
+    model_id: str
+    fingerprint: str
+    dim: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a generation says of itself."""
+
+    index_version: str
+    analyser_version: str
+    n_chunks: int
+    n_documents: int
+    n_windows: int
+    embedding: EmbeddingSpec | None
+    files: dict[str, tuple[int, str]]
+    """Name to (size in bytes, blake2b)."""
+
+
+@dataclass(slots=True)
+class Additions:
+    """Chunks that are new in a generation, in the order they came."""
+
+    ids: list[bytes] = field(default_factory=list)
+    lexical: LexicalBuilder = field(default_factory=LexicalBuilder)
+    vectors: VectorBuilder = field(default_factory=VectorBuilder)
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """An opened generation; its arrays are memory-mapped and stay readable when the files are removed."""
+
+    manifest: Manifest
+    chunk_ids: NDArray[np.uint8]
+    doc_ids: NDArray[np.uint8]
+    chunk_docs: NDArray[np.int32]
+    lexical: LexicalIndex
+    vectors: VectorIndex | None
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open a generation after cheap checks (versions and sizes; checksums are for `doctor`).
+
+        Raises:
+            IndexCorruptError: a file is missing, of the wrong size, or of an unknown format.
+        """
+        manifest = read_manifest(folder)
+        for name, (size, _) in manifest.files.items():
+            _check_size(folder / name, size)
+        embedding = manifest.embedding
+        generation = cls(
+            manifest=manifest,
+            chunk_ids=load_array(folder / "chunk_ids.npy"),
+            doc_ids=load_array(folder / "doc_ids.npy"),
+            chunk_docs=load_array(folder / "chunk_docs.npy"),
+            lexical=LexicalIndex.open(folder),
+            vectors=VectorIndex.open(folder, embedding.dim) if embedding else None,
+        )
+        if not len(generation.chunk_ids) == len(generation.chunk_docs) == generation.lexical.n_chunks:
+            raise IndexCorruptError(str(folder), "its files disagree on the number of chunks")
+        return generation
+
+    def chunk_id(self, number: int) -> bytes:
+        """The 16-byte id of a chunk."""
+        return bytes(self.chunk_ids[number])
+
+    def chunks_of(self, doc_ids: Iterable[bytes]) -> NDArray[np.bool_]:
+        """(n_chunks,): True for the chunks of these documents."""
+        chosen = np.zeros(len(self.doc_ids), dtype=np.bool_)
+        numbers = _numbers_of(_as_rows(doc_ids), self.doc_ids)
+        chosen[numbers[numbers >= 0]] = True
+        return chosen[self.chunk_docs]
+
+
+def write_generation(
+    folder: Path,
+    *,
+    keys: Iterable[tuple[bytes, bytes]],
+    old: Generation | None,
+    added: Additions,
+    analyser_version: str,
+    embedding: EmbeddingSpec | None,
+) -> Manifest:
+    """Write a generation into a new folder, and sync it to disk.
+
+    Args:
+        folder: must not exist; it appears under its name when everything in it is complete.
+        keys: (chunk id, document id) of every chunk of the new state, in chunk id order.
+        old: the generation whose chunks are carried over, unless they are in `added` or not in `keys`.
+        added: the chunks that are new or changed; with `old`, all that `keys` has beyond it.
+    """
+    pairs = list(keys)
+    chunk_ids = _as_rows(chunk_id for chunk_id, _ in pairs)
+    documents = sorted({doc_id for _, doc_id in pairs})
+    number_of_document = {doc_id: number for number, doc_id in enumerate(documents)}
+    chunk_docs = np.fromiter((number_of_document[doc_id] for _, doc_id in pairs), dtype=np.int32, count=len(pairs))
+    old_to_new, added_to_new = _moves(chunk_ids, old, added)
+
+    partial = folder.with_name(f".{folder.name}.partial")
+    partial.mkdir(parents=True)
+    np.save(partial / "chunk_ids.npy", chunk_ids)
+    np.save(partial / "doc_ids.npy", _as_rows(documents))
+    np.save(partial / "chunk_docs.npy", chunk_docs)
+    write_lexical(
+        partial,
+        n_chunks=len(pairs),
+        old=old.lexical if old else None,
+        old_to_new=old_to_new,
+        added=added.lexical,
+        added_to_new=added_to_new,
+    )
+    n_windows = 0
+    if embedding is not None:
+        write_vectors(
+            partial,
+            dim=embedding.dim,
+            n_chunks=len(pairs),
+            old=old.vectors if old else None,
+            old_to_new=old_to_new,
+            added=added.vectors,
+            added_to_new=added_to_new,
+        )
+        n_windows = VectorIndex.open(partial, embedding.dim).n_windows
+    manifest = Manifest(
+        index_version=INDEX_VERSION,
+        analyser_version=analyser_version,
+        n_chunks=len(pairs),
+        n_documents=len(documents),
+        n_windows=n_windows,
+        embedding=embedding,
+        files={path.name: _sync_and_sum(path) for path in sorted(partial.iterdir())},
+    )
+    (partial / _MANIFEST).write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
+    _sync_and_sum(partial / _MANIFEST)
+    partial.rename(folder)
+    _sync_folder(folder.parent)
+    return manifest
+
+
+def _moves(
+    chunk_ids: NDArray[np.uint8], old: Generation | None, added: Additions
+) -> tuple[NDArray[np.int32] | None, NDArray[np.int32]]:
+    """Where each old and each added chunk goes: its new number, or -1."""
+    added_to_new = _numbers_of(_as_rows(added.ids), chunk_ids)
+    if old is None:
+        old_to_new = None
+        carried = 0
+    else:
+        old_to_new = _numbers_of(old.chunk_ids, chunk_ids)
+        old_to_new[np.isin(old_to_new, added_to_new)] = -1
+        carried = int(np.count_nonzero(old_to_new >= 0))
+    if carried + len(added.ids) != len(chunk_ids):
+        raise IndexCorruptError(
+            "store and index", f"{len(chunk_ids)} chunks stored, {carried} + {len(added.ids)} known"
+        )
+    return old_to_new, added_to_new
+
+
+def _as_rows(ids: Iterable[bytes]) -> NDArray[np.uint8]:
+    """(n, 16) bytes of n ids."""
+    return np.frombuffer(b"".join(ids), dtype=np.uint8).reshape(-1, _ID_BYTES)
+
+
+def _numbers_of(ids: NDArray[np.uint8], ascending: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Row numbers of ids in an ascending table of ids, -1 where absent."""
+    # NumPy drops trailing zero bytes when it shows such strings, but compares them in full: all are 16 bytes long.
+    needles = np.ascontiguousarray(ids).view(f"S{_ID_BYTES}").ravel()
+    table = np.ascontiguousarray(ascending).view(f"S{_ID_BYTES}").ravel()
+    if not len(table):
+        return np.full(len(needles), -1, dtype=np.int32)
+    places = np.minimum(np.searchsorted(table, needles), len(table) - 1)
+    return np.where(table[places] == needles, places, -1).astype(np.int32)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """What a generation says of itself. Raises IndexCorruptError if it says nothing that can be read."""
+    path = folder / _MANIFEST
+    try:
+        fields = json.loads(path.read_bytes())
+        if fields["index_version"] != INDEX_VERSION:
+            raise IndexCorruptError(
+                str(path), f"format {fields['index_version']!r}, this program reads {INDEX_VERSION}"
+            )
+        embedding = fields.pop("embedding")
+        files = {name: (int(size), str(digest)) for name, (size, digest) in fields.pop("files").items()}
+        return Manifest(embedding=EmbeddingSpec(**embedding) if embedding else None, files=files, **fields)
+    except FileNotFoundError:
+        raise IndexCorruptError(str(path), "missing") from None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise IndexCorruptError(str(path), f"not a manifest ({error})") from error
+
+
+def _check_size(path: Path, size: int) -> None:
+    try:
+        actual = path.stat().st_size
+    except FileNotFoundError:
+        raise IndexCorruptError(str(path), "missing") from None
+    if actual != size:
+        raise IndexCorruptError(str(path), f"{actual} bytes, {size} expected")
+
+
+def _sync_and_sum(path: Path) -> tuple[int, str]:
+    """Bring a written file to disk; its size and checksum."""
+    with path.open("rb+") as file:
+        digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
+        os.fsync(file.fileno())
+        return file.tell(), digest.hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

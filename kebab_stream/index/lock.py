@@ -1,0 +1,46 @@
+"""One writer at a time: a lock on the data folder that dies with its process."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kebab_stream.errors import IndexLockedError, StorageError
+
+
+@contextmanager
+def write_lock(data_dir: Path) -> Iterator[None]:
+    """Hold the write lock of a data folder, which is created if need be.
+
+    Raises:
+        IndexLockedError: another process holds it; names its pid where known.
+        StorageError: the folder cannot be written to.
+    """
+    import filelock  # late: searches never write
+
+    holder = data_dir / "write.pid"
+    lock = filelock.FileLock(data_dir / "write.lock", blocking=False)
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except filelock.Timeout:
+        raise IndexLockedError(str(data_dir), _read_pid(holder)) from None
+    except OSError as error:
+        raise StorageError(f"cannot write to {data_dir}: {error.strerror or error}") from error
+    try:
+        _write_pid(holder)
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()
+
+
+def _write_pid(path: Path) -> None:
+    path.write_text(str(os.getpid()))
+
+
+def _read_pid(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,267 @@
+"""A parsed document as chunks: sections cut to size, every one a verbatim stretch of the source.
+
+    blocks → sections (one heading each) → units (what is never cut further) → chunks (units packed up to a target)
+
+All steps work with offsets into the document's text, so a chunk is always text that stands in the file.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import regex
+
+from kebab_stream.errors import ConfigInvalidError
+from kebab_stream.ingest.document import Block, ParsedDocument
+from kebab_stream.ingest.sentences import sentences
+
+CHUNKER_VERSION = "sections-1"
+"""Changes whenever the same blocks may be cut differently; documents cut by another version are cut again."""
+
+_GRAPHEME_REACH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSizes:
+    """Sizes in characters: 0 ≤ overlap < target ≤ max.
+
+    Raises:
+        ConfigInvalidError: the sizes contradict each other.
+    """
+
+    target_chars: int = 1600
+    overlap_chars: int = 200
+    max_chars: int = 4000
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.overlap_chars < self.target_chars <= self.max_chars:
+            raise ConfigInvalidError(
+                f"chunk sizes: target {self.target_chars}, overlap {self.overlap_chars}, max {self.max_chars}",
+                "choose 0 <= overlap < target <= max",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A chunk that has no id yet.
+
+    `text` is the lines `line_start`…`line_end` joined by newlines, or a stretch of them where a single line was too
+    long for one chunk.
+    """
+
+    text: str
+    heading_path: tuple[str, ...]
+    symbol: str | None
+    line_start: int
+    line_end: int
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A stretch [start, end) of the text that goes into one chunk as a whole, at most `max_chars` long."""
+
+    start: int
+    end: int
+    is_content: bool
+    """False for headings, rules and comments: a chunk should hold more than these."""
+    is_atomic: bool
+    """True inside a fence or a table, where no overlap may begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    heading_path: tuple[str, ...]
+    units: list[_Unit]
+
+    @property
+    def has_content(self) -> bool:
+        return any(unit.is_content for unit in self.units)
+
+
+def chunk(document: ParsedDocument, sizes: ChunkSizes) -> list[Piece]:
+    """Cut a document into chunks, in order.
+
+    - A section (a heading and what follows it) of up to `target_chars` is one chunk. A longer one is packed block
+      by block up to the target; each further chunk begins with up to `overlap_chars` of whole lines from the end
+      of the one before, where that fits the target.
+    - A heading without content of its own goes with the section that follows, at the end with the chunk before.
+    - Fences and tables of up to `max_chars` are never cut; larger ones are cut between lines.
+    - A longer paragraph is cut between lines, a longer line between sentences, a longer sentence between words
+      or, if need be, graphemes.
+
+    Every line that a block of the document covers is in a chunk; no chunk is blank or longer than `max_chars`.
+    """
+    text = "\n".join(document.lines)
+    line_starts = list(accumulate((len(line) + 1 for line in document.lines), initial=0))
+    spans: list[tuple[int, int, tuple[str, ...]]] = []
+    for section in _joined(_sections(document.blocks, text, line_starts, sizes), sizes.target_chars):
+        if spans and not section.has_content and section.units[-1].end - spans[-1][0] <= sizes.max_chars:
+            start, _, heading_path = spans.pop()
+            spans.append((start, section.units[-1].end, heading_path))
+        else:
+            spans += [(start, end, section.heading_path) for start, end in _pack(text, section.units, sizes)]
+    return [
+        Piece(
+            text[start:end],
+            heading_path,
+            None,
+            bisect_right(line_starts, start),
+            bisect_right(line_starts, end - 1),
+            ordinal,
+        )
+        for ordinal, (start, end, heading_path) in enumerate(spans)
+    ]
+
+
+# --- sections --------------------------------------------------------------------------------------------
+
+
+def _sections(blocks: Sequence[Block], text: str, line_starts: Sequence[int], sizes: ChunkSizes) -> Iterator[_Section]:
+    open_headings: list[Block] = []
+    units: list[_Unit] = []
+    for block in blocks:
+        if block.kind == "heading":
+            if units:
+                yield _Section(_path(open_headings), units)
+                units = []
+            open_headings = [heading for heading in open_headings if heading.level < block.level] + [block]
+        units += _units(text, block, line_starts[block.line_start - 1], line_starts[block.line_end] - 1, sizes)
+    if units:
+        yield _Section(_path(open_headings), units)
+
+
+def _path(headings: Sequence[Block]) -> tuple[str, ...]:
+    return tuple(heading.heading for heading in headings if heading.heading)
+
+
+def _joined(sections: Iterator[_Section], target: int) -> Iterator[_Section]:
+    """Put sections without content before the next one, under whose headings they then stand."""
+    waiting: list[_Unit] = []
+    heading_path: tuple[str, ...] = ()
+    for section in sections:
+        if section.has_content:
+            yield _Section(section.heading_path, waiting + section.units)
+            waiting = []
+            continue
+        if waiting and section.units[-1].end - waiting[0].start > target:  # an outline, nothing but headings
+            yield _Section(heading_path, waiting)
+            waiting = []
+        waiting = waiting + section.units
+        heading_path = section.heading_path
+    if waiting:
+        yield _Section(heading_path, waiting)
+
+
+# --- units -----------------------------------------------------------------------------------------------
+
+_Splitter = Callable[[str, int, int], Iterator[tuple[int, int]]]
+
+
+def _units(text: str, block: Block, start: int, end: int, sizes: ChunkSizes) -> Iterator[_Unit]:
+    is_content = block.kind not in ("heading", "rule", "comment")
+    is_atomic = block.kind in ("fence", "table")
+    stretches = (
+        _large_stretches(text, start, end, sizes.max_chars)
+        if is_atomic
+        else _split(text, start, end, sizes.target_chars, (_runs, _lines, _sentences))
+    )
+    return (_Unit(*stretch, is_content=is_content, is_atomic=is_atomic) for stretch in stretches)
+
+
+def _large_stretches(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]]:
+    """Whole lines packed up to the limit."""
+    stretches: list[tuple[int, int]] = []
+    for piece_start, piece_end in _split(text, start, end, limit, (_lines, _sentences)):
+        if stretches and piece_end - stretches[-1][0] <= limit:
+            stretches[-1] = (stretches[-1][0], piece_end)
+        else:
+            stretches.append((piece_start, piece_end))
+    return stretches
+
+
+def _split(text: str, start: int, end: int, limit: int, splitters: Sequence[_Splitter]) -> Iterator[tuple[int, int]]:
+    """Cut only what is longer than the limit, with the first splitter that makes it short enough."""
+    if end - start <= limit:
+        yield start, end
+    elif not splitters:
+        yield from _hard_pieces(text, start, end, limit)
+    else:
+        for piece_start, piece_end in splitters[0](text, start, end):
+            yield from _split(text, piece_start, piece_end, limit, splitters[1:])
+
+
+def _runs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Lines between blank lines."""
+    run_start = run_end = start
+    for line_start, line_end in _lines(text, start, end):
+        if text.count("\n", run_end, line_start) > 1:
+            yield run_start, run_end
+            run_start = line_start
+        run_end = line_end
+    yield run_start, run_end
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Lines that are not blank."""
+    while start < end:
+        line_end = text.find("\n", start, end)
+        line_end = end if line_end < 0 else line_end
+        if text[start:line_end].strip():
+            yield start, line_end
+        start = line_end + 1
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    return ((start + first, start + last) for first, last in sentences(text[start:end]))
+
+
+def _hard_pieces(text: str, start: int, end: int, limit: int) -> Iterator[tuple[int, int]]:
+    while end - start > limit:
+        border = _border(text, start, start + limit)
+        piece = text[start:border].rstrip()
+        yield start, start + len(piece)
+        start = border
+        while text[start].isspace():  # ends: the last character is not white space
+            start += 1
+    yield start, end
+
+
+def _border(text: str, start: int, limit: int) -> int:
+    """A place to cut at or before the limit: after a word in the last quarter, else after a grapheme."""
+    for place in range(limit, limit - (limit - start) // 4, -1):
+        if text[place].isspace():
+            return place
+    reach = max(start, limit - _GRAPHEME_REACH)
+    borders = (reach + match.end() for match in regex.finditer(r"\X", text[reach : limit + 1]))
+    return max((border for border in borders if border <= limit), default=limit)
+
+
+# --- packing ---------------------------------------------------------------------------------------------
+
+
+def _pack(text: str, units: Sequence[_Unit], sizes: ChunkSizes) -> Iterator[tuple[int, int]]:
+    """Offsets of chunks that hold the units in order."""
+    start, first, has_content = units[0].start, 0, False
+    for index, unit in enumerate(units):
+        limit = sizes.target_chars if has_content and unit.is_content else sizes.max_chars
+        if index > first and unit.end - start > limit:
+            yield start, units[index - 1].end
+            overlap = _overlap_start(text, units[first:index], sizes.overlap_chars)
+            start = unit.start if overlap is None or unit.end - overlap > sizes.target_chars else overlap
+            first, has_content = index, False
+        has_content = has_content or unit.is_content
+    yield start, units[-1].end
+
+
+def _overlap_start(text: str, units: Sequence[_Unit], overlap: int) -> int | None:
+    """Where the next chunk may begin: a line or a unit of this one, at most `overlap` before its end."""
+    earliest = units[-1].end - overlap
+    best = None
+    for unit in reversed(units):
+        if unit.start < earliest:
+            line_end = -1 if unit.is_atomic else text.find("\n", earliest - 1, unit.end)
+            return best if line_end < 0 else next(_lines(text, line_end + 1, unit.end))[0]
+        best = unit.start
+    return best

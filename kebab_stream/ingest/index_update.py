@@ -1,0 +1,117 @@
+"""The index files of the next generation: what is new of each chunk, and the commit that makes it the current one."""
+
+import secrets
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from kebab_stream.analyser import ANALYSER_VERSION
+from kebab_stream.embed import Embedder
+from kebab_stream.errors import IndexCorruptError
+from kebab_stream.index.generation import (
+    Additions,
+    EmbeddingSpec,
+    Generation,
+    Manifest,
+    read_manifest,
+    write_generation,
+)
+from kebab_stream.index.snapshot import INDEX_FOLDER
+from kebab_stream.index.store_writer import StoreWriter
+from kebab_stream.index.vectors import quantise
+from kebab_stream.ingest.prepare import embedded_windows, indexed_terms
+from kebab_stream.model import Chunk, Document
+
+
+class IndexUpdate:
+    """Collects new chunks; at the end the old generation and they become the new one."""
+
+    def __init__(self, data_dir: Path, store: StoreWriter, embedder: Embedder | None) -> None:
+        self._folder = data_dir / INDEX_FOLDER
+        self._store = store
+        self._embedder = embedder
+        self._added = Additions()
+        self._old: Generation | None = None
+
+    def carry_over(self) -> bool:
+        """Open the current generation to carry its chunks over.
+
+        Returns:
+            False if there is none that fits (another model, analyser or format): every chunk must then be added.
+        """
+        name = self._store.meta("generation")
+        try:
+            old = Generation.open(self._folder / name) if name else None
+        except IndexCorruptError:
+            old = None
+        fits = old is not None and (old.manifest.analyser_version, old.manifest.embedding) == (
+            ANALYSER_VERSION,
+            self._spec(),
+        )
+        self._old = old if fits else None
+        return fits
+
+    def add(self, chunks: Sequence[tuple[Chunk, Document]]) -> None:
+        """Index chunks that are new or changed, a batch at a time."""
+        texts: list[str] = []
+        ends: list[int] = []
+        for chunk, document in chunks:
+            self._added.ids.append(bytes.fromhex(chunk.chunk_id))
+            self._added.lexical.add(indexed_terms(chunk, document))
+            if self._embedder:
+                texts.extend(embedded_windows(chunk))
+                ends.append(len(texts))
+        if self._embedder:
+            rows = quantise(self._embedder.embed_passages(texts))
+            for start, end in zip([0, *ends], ends, strict=False):
+                self._added.vectors.add(rows[start:end])
+
+    def commit(self) -> str:
+        """Write the new generation and make it, with the store's changes, the current state.
+
+        Returns:
+            The new corpus_revision.
+        """
+        name = self._next_name()
+        self.remove_leftovers()
+        write_generation(
+            self._folder / name,
+            keys=self._store.chunk_keys(),
+            old=self._old,
+            added=self._added,
+            analyser_version=ANALYSER_VERSION,
+            embedding=self._spec(),
+        )
+        revision = f"{name}-{secrets.token_hex(6)}"
+        before = self._store.meta("generation")
+        self._store.set_meta("generation", name)
+        # The one before stays until the next commit: a reader may be about to open it.
+        self._store.set_meta("previous_generation", before or "")
+        self._store.set_meta("corpus_revision", revision)
+        self._store.commit()
+        self.remove_leftovers()
+        return revision
+
+    def current_manifest(self) -> Manifest:
+        """What the current generation says of itself."""
+        return read_manifest(self._folder / (self._store.meta("generation") or ""))
+
+    def remove_leftovers(self) -> None:
+        """Remove generations that are neither the current one nor the one before, also of runs that were killed."""
+        kept = {self._store.meta("generation"), self._store.meta("previous_generation")}
+        for path in self._existing():
+            if path.name not in kept:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _next_name(self) -> str:
+        current = self._store.meta("generation") or "0"
+        return f"{int(current) + 1:08d}"
+
+    def _existing(self) -> Iterable[Path]:
+        return sorted(self._folder.iterdir()) if self._folder.is_dir() else []
+
+    def _spec(self) -> EmbeddingSpec | None:
+        embedder = self._embedder
+        if embedder is None:
+            return None
+        return EmbeddingSpec(model_id=embedder.model_id, fingerprint=embedder.fingerprint, dim=embedder.dim)

@@ -1,0 +1,97 @@
+"""An ingest from start to end. Files are read ahead while others are processed; all else runs in one worker thread.
+
+Nothing is visible to searches before the commit, and a run that stops early leaves what was there.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import aiofiles
+import anyio
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
+
+from kebab_stream.concurrency import run_blocking
+from kebab_stream.config import Config
+from kebab_stream.index.lock import write_lock
+from kebab_stream.ingest.ingestion import Ingestion, IngestRequest
+from kebab_stream.ingest.plan import ToRead
+from kebab_stream.model import IngestReport
+
+Phase = Literal["scan", "read", "commit"]
+Progress = Callable[[Phase, int, int], None]
+"""Told the phase, how many files of it are done, and of how many."""
+Read = tuple[ToRead, bytes | OSError]
+
+_FILES_AHEAD = 32
+"""Files read but not yet taken: bounds memory to that many times the size limit of a file."""
+_BATCH_FILES = 32
+_BATCH_BYTES = 1 << 20
+
+
+async def ingest(config: Config, request: IngestRequest, progress: Progress) -> IngestReport:
+    """Bring the index up to date with its sources.
+
+    Raises:
+        IndexLockedError: another process is writing.
+        InvalidInputError, StorageError, IndexCorruptError, ModelUnavailableError: see `Ingestion`; nothing is changed.
+    """
+    lock = write_lock(config.storage.data_dir)
+    await run_blocking(lock.__enter__)
+    try:
+        return await _ingest(config, request, progress)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await run_blocking(lock.__exit__, None, None, None)
+
+
+async def _ingest(config: Config, request: IngestRequest, progress: Progress) -> IngestReport:
+    ingestion = await run_blocking(Ingestion.begin, config, request)
+    try:
+        progress("scan", 0, 0)
+        to_read = await run_blocking(ingestion.scan)
+        await _take_in_all(ingestion, to_read, progress)
+        progress("commit", len(to_read), len(to_read))
+        return await run_blocking(ingestion.finish)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await run_blocking(ingestion.close)
+
+
+async def _take_in_all(ingestion: Ingestion, to_read: Sequence[ToRead], progress: Progress) -> None:
+    send, receive = anyio.create_memory_object_stream[Read](_FILES_AHEAD)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_read_all, to_read, send)
+        done = 0
+        async with receive:
+            while batch := await _next_batch(receive):
+                await run_blocking(ingestion.take_in, batch)
+                done += len(batch)
+                progress("read", done, len(to_read))
+
+
+async def _read_all(to_read: Sequence[ToRead], send: ObjectSendStream[Read]) -> None:
+    async with send:
+        for one in to_read:
+            await send.send((one, await _read(one)))
+
+
+async def _read(one: ToRead) -> bytes | OSError:
+    try:
+        async with aiofiles.open(one.file.path, "rb") as file:
+            return await file.read()
+    except OSError as error:
+        return error
+
+
+async def _next_batch(receive: ObjectReceiveStream[Read]) -> list[Read]:
+    """Some files; none when there are no more."""
+    batch: list[Read] = []
+    size = 0
+    while len(batch) < _BATCH_FILES and size < _BATCH_BYTES:
+        try:
+            one = await receive.receive()
+        except anyio.EndOfStream:
+            break
+        batch.append(one)
+        size += len(one[1]) if isinstance(one[1], bytes) else 0
+    return batch

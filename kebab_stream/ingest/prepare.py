@@ -1,0 +1,96 @@
+"""One file's bytes to what is stored of it: a document, its chunks, and what is indexed of each chunk."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from kebab_stream.analyser import terms
+from kebab_stream.config import Chunking, Source
+from kebab_stream.ingest.chunk import CHUNKER_VERSION, ChunkSizes, chunk
+from kebab_stream.ingest.identity import ChunkIds, doc_id_of
+from kebab_stream.ingest.parse import PARSER_VERSION, parse
+from kebab_stream.ingest.read import content_hash, decode
+from kebab_stream.ingest.walk import SourceFile
+from kebab_stream.ingest.windows import windows
+from kebab_stream.model import Chunk, Document
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document ready to be stored."""
+
+    document: Document
+    chunks: Sequence[Chunk]
+
+
+def signature_of(source: Source, chunking: Chunking) -> str:
+    """All that decides, besides a file's content, what is stored of it; run-time settings are not part of it."""
+    sizes = f"{chunking.target_chars}.{chunking.overlap_chars}.{chunking.max_chars}"
+    return f"{PARSER_VERSION}|{CHUNKER_VERSION}|{sizes}|{source.trust_level}|{source.source_type}"
+
+
+def prepare(source: Source, file: SourceFile, data: bytes, chunking: Chunking, *, now: datetime) -> Prepared:
+    """Parse and chunk one file.
+
+    Raises:
+        InvalidInputError: it is no text that can be read.
+    """
+    parsed = parse(file.doc_path, decode(data))
+    doc_id = doc_id_of(source.id, file.doc_path)
+    document = Document(
+        doc_id=doc_id,
+        source_id=source.id,
+        doc_path=file.doc_path,
+        title=parsed.title,
+        media=parsed.media,
+        lang=parsed.lang,
+        code_lang=parsed.code_lang,
+        repo=repo_of(file.path.parent),
+        source_type=parsed.source_type or source.source_type,
+        trust_level=parsed.trust_level or source.trust_level,
+        tags=parsed.tags,
+        content_hash=content_hash(data),
+        size=file.size,
+        mtime_ns=file.mtime_ns,
+        signature=signature_of(source, chunking),
+        chunker_version=CHUNKER_VERSION,
+        indexed_at=now,
+    )
+    ids = ChunkIds(doc_id)
+    sizes = ChunkSizes(chunking.target_chars, chunking.overlap_chars, chunking.max_chars)
+    chunks = [
+        Chunk(
+            chunk_id=ids.next(piece.text),
+            doc_id=doc_id,
+            ordinal=piece.ordinal,
+            text=piece.text,
+            heading_path=piece.heading_path,
+            symbol=piece.symbol,
+            line_start=piece.line_start,
+            line_end=piece.line_end,
+            page=None,
+        )
+        for piece in chunk(parsed, sizes)
+    ]
+    return Prepared(document, chunks)
+
+
+def indexed_terms(chunk: Chunk, document: Document) -> list[str]:
+    """What the lexical index knows a chunk by: its text, and the headings, title and file name above it."""
+    above = " ".join((document.title, *chunk.heading_path, PurePosixPath(document.doc_path).stem))
+    return terms(chunk.text) + terms(above)
+
+
+def embedded_windows(chunk: Chunk) -> list[str]:
+    """What the vector index knows a chunk by."""
+    return windows(chunk.text)
+
+
+@cache
+def repo_of(folder: Path) -> str | None:
+    """The name of the Git work tree that a folder is in."""
+    if (folder / ".git").exists():
+        return folder.name
+    return None if folder.parent == folder else repo_of(folder.parent)

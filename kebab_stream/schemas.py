@@ -1,0 +1,40 @@
+"""JSON schemas (draft 2020-12) of every wire object, generated from the classes themselves.
+
+Only generating and tests import this: it needs pydantic.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from kebab_stream import model
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+WIRE_OBJECTS: tuple[type, ...] = (
+    model.SearchResponse,
+    model.SearchHit,
+    model.LineCitation,
+    model.PageCitation,
+    model.CodeCitation,
+    model.ErrorRecord,
+    model.WarningRecord,
+    model.BulkSearchItem,
+    model.BulkSearchSummary,
+    model.IngestReport,
+)
+
+
+def schema_files() -> Iterator[tuple[str, dict[str, Any]]]:
+    """(file name, schema) of everything that belongs into `schemas/`."""
+    yield "citation.v1.schema.json", _schema(model.Citation, "citation.v1")
+    for kind in WIRE_OBJECTS:
+        name = kind.__dataclass_fields__["schema_version"].default  # type: ignore[attr-defined]  # all have one
+        if name != "citation.v1":
+            yield f"{name}.schema.json", _schema(kind, name)
+
+
+def _schema(kind: Any, name: str) -> dict[str, Any]:
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
+    return {"$schema": DIALECT, "$id": name, **adapter.json_schema(mode="serialization")}

@@ -1,0 +1,1 @@
+"""Ranking and shaping of one query."""

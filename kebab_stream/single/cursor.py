@@ -1,0 +1,63 @@
+"""Cursors: where to go on, in which revision of the corpus, of which query. Opaque to callers."""
+
+import binascii
+import hashlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import asdict
+
+import orjson
+
+from kebab_stream.errors import StaleCursorError
+from kebab_stream.model import SearchQuery
+from kebab_stream.single.settings import SearchSettings
+
+
+def fingerprint(query: SearchQuery, method: str, settings: SearchSettings) -> str:
+    """What must not change between pages: query, mode, filters and ranking settings, but not the page size.
+
+    Args:
+        method: how the query is really answered (hybrid without vectors is lexical).
+    """
+    asked = asdict(query)
+    asked.pop("k")
+    ranking = (method, settings.fusion, settings.fusion_weight, settings.rrf_k, settings.candidate_depth)
+    text = orjson.dumps((asked, ranking), option=orjson.OPT_SORT_KEYS)
+    return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+def encode_cursor(offset: int, corpus_revision: str, query_fingerprint: str) -> str:
+    """A cursor that goes on after `offset` returned hits."""
+    fields = {"offset": offset, "corpus_revision": corpus_revision, "query": query_fingerprint}
+    return urlsafe_b64encode(orjson.dumps(fields)).rstrip(b"=").decode("ascii")
+
+
+def decode_cursor(cursor: str, corpus_revision: str, query_fingerprint: str) -> int:
+    """The offset of a cursor that belongs to this revision and this query.
+
+    Raises:
+        StaleCursorError: it is malformed, of another revision, or of another query; checked in this order.
+    """
+    offset, revision, query = _parse(cursor)
+    if revision != corpus_revision:
+        raise StaleCursorError(
+            "revision",
+            f"cursor was issued against corpus_revision {revision!r}; current revision is {corpus_revision!r}."
+            " Re-issue search to obtain a fresh cursor.",
+        )
+    if query != query_fingerprint:
+        raise StaleCursorError("query", "cursor was issued for another query, mode, filter or ranking setting")
+    return offset
+
+
+def _parse(cursor: str) -> tuple[int, str, str]:
+    malformed = StaleCursorError("malformed", f"cursor {cursor[:80]!r} is not one that this program issued")
+    try:
+        fields = orjson.loads(urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)))
+    except (ValueError, binascii.Error):  # orjson's error is a ValueError
+        raise malformed from None
+    match fields:
+        case {"offset": bool(), **_others}:
+            raise malformed
+        case {"offset": int(offset), "corpus_revision": str(revision), "query": str(query)} if offset >= 0:
+            return offset, revision, query
+    raise malformed

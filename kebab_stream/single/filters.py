@@ -1,0 +1,113 @@
+"""Filters as data: one table that serves flags, item keys, SQL and help texts."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kebab_stream.model import TRUST_LEVELS
+
+MEDIA = ("markdown", "text", "code", "html", "rst", "pdf", "notebook", "other")
+_MEDIA_ALIASES = {"md": "markdown"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterDef:
+    """One filter: how it is given and what it means in SQL."""
+
+    name: str
+    """Field of `Filters` and key of a bulk item; the flag is the same with dashes."""
+    metavar: str
+    values: Literal["one", "many", "list"]
+    """One value; repeatable; repeatable or a comma list (on the command line only)."""
+    help: str
+    sql: str | None = None
+    """Condition on documents, `{}` in the place of the values; None where SQL cannot say it."""
+    convert: Callable[[object], Sequence[object]] | None = None
+    """From one value to what the condition compares with."""
+
+    @property
+    def flag(self) -> str:
+        """The option of the command line."""
+        return "--" + self.name.replace("_", "-")
+
+
+def _levels_from(level: object) -> Sequence[object]:
+    return TRUST_LEVELS[TRUST_LEVELS.index(level) :]
+
+
+def _id_bytes(doc_id: object) -> Sequence[object]:
+    try:
+        return (bytes.fromhex(str(doc_id)),)
+    except ValueError:
+        return (b"",)  # no document has such an id
+
+
+FILTERS: tuple[FilterDef, ...] = (
+    FilterDef(
+        name="tag",
+        metavar="TAG",
+        values="many",
+        help="keep documents with this tag; repeatable, any of them",
+        sql="doc_no IN (SELECT doc_no FROM tags WHERE tag IN ({}))",
+    ),
+    FilterDef(
+        name="lang", metavar="LANG", values="one", help="keep this natural language: ko, en, ja, …", sql="lang IN ({})"
+    ),
+    FilterDef(
+        name="doc_id", metavar="ID", values="one", help="keep this document", sql="doc_id IN ({})", convert=_id_bytes
+    ),
+    FilterDef(
+        name="path_glob",
+        metavar="GLOB",
+        values="one",
+        help="keep paths like this: * and ? stay inside a folder, ** does not; [a-z], [!a], {a,b}",
+    ),
+    FilterDef(
+        name="trust_min",
+        metavar="LEVEL",
+        values="one",
+        help="keep this trust or more: generated < secondary < primary",
+        sql="trust_level IN ({})",
+        convert=_levels_from,
+    ),
+    FilterDef(
+        name="media",
+        metavar="MEDIA",
+        values="list",
+        help=f"keep these kinds of file: {', '.join(MEDIA)}; md means markdown",
+        sql="media IN ({})",
+        convert=lambda value: (_MEDIA_ALIASES.get(str(value), value),),
+    ),
+    FilterDef(
+        name="code_lang",
+        metavar="LANG",
+        values="list",
+        help="keep source code in these languages: python, rust, …",
+        sql="code_lang IN ({})",
+    ),
+    FilterDef(name="repo", metavar="REPO", values="list", help="keep these repositories", sql="repo IN ({})"),
+    FilterDef(name="source", metavar="ID", values="list", help="keep these sources", sql="source_id IN ({})"),
+    FilterDef(
+        name="source_type", metavar="TYPE", values="list", help="keep these source types", sql="source_type IN ({})"
+    ),
+    FilterDef(
+        name="ingested_after",
+        metavar="TIME",
+        values="one",
+        help="keep what was indexed at or after this RFC 3339 time or date",
+        sql="indexed_at >= {}",
+        convert=lambda value: (value.timestamp(),),  # type: ignore[attr-defined]  # a datetime with an offset
+    ),
+    FilterDef(
+        name="must",
+        metavar="TEXT",
+        values="many",
+        help="keep chunks that contain this text; repeatable, all of them",
+    ),
+    FilterDef(
+        name="must_not",
+        metavar="TEXT",
+        values="many",
+        help="drop chunks that contain this text; repeatable",
+    ),
+)

@@ -1,0 +1,42 @@
+"""Two rankings to one. Scores are rounded as they are written: order and ties are decided on what callers see."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kebab_stream.index.ranking import rounded
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+
+def convex(lexical: Floats, lexical_max: float, cosine: Floats, *, weight: float) -> Floats:
+    """Weighted sum of two scores that are each in [0, 1] by nature, not by rescaling a result list.
+
+        score = (1 - weight) * BM25 / BM25max(query) + weight * max(0, cosine)
+
+    Args:
+        lexical: (n,) BM25 scores without the (k1 + 1) factor.
+        lexical_max: what BM25 cannot reach: the sum of idf over the query's term occurrences.
+        cosine: (n,) in [-1, 1].
+        weight: in [0, 1].
+    """
+    share = lexical / lexical_max if lexical_max > 0 else np.zeros_like(lexical)
+    return rounded((1 - weight) * share + weight * np.maximum(cosine, 0.0))
+
+
+def rrf(lexical_ranks: Floats, vector_ranks: Floats, *, k: int) -> Floats:
+    """Reciprocal rank fusion (Cormack et al. 2009), divided by its maximum: 1.0 is first on both sides.
+
+    Args:
+        lexical_ranks: (n,) from 1; infinity where that side did not return the chunk.
+        vector_ranks: the same for the other side.
+        k: damping constant; larger values flatten the difference between ranks.
+    """
+    return rounded((1 / (k + lexical_ranks) + 1 / (k + vector_ranks)) * (k + 1) / 2)
+
+
+def ranks_in(best: Numbers, union: Numbers) -> Floats:
+    """(len(union),) rank from 1 of each chunk of the union in a best-first list, infinity where it is absent."""
+    ranks = np.full(len(union), np.inf)
+    ranks[np.searchsorted(union, best)] = np.arange(1, len(best) + 1)
+    return ranks

@@ -1,0 +1,98 @@
+"""From chunk numbers to hits: rows of the store in the shape of the wire."""
+
+from datetime import datetime, timedelta
+
+from kebab_stream.index.generation import INDEX_VERSION, EmbeddingSpec
+from kebab_stream.model import (
+    Chunk,
+    Citation,
+    CodeCitation,
+    Document,
+    LineCitation,
+    PageCitation,
+    Retrieval,
+    ScoreKind,
+    SearchHit,
+)
+from kebab_stream.single.settings import SearchSettings
+
+
+def hit_of(
+    chunk: Chunk,
+    document: Document,
+    *,
+    rank: int,
+    score_kind: ScoreKind,
+    retrieval: Retrieval,
+    embedding: EmbeddingSpec | None,
+    settings: SearchSettings,
+    now: datetime,
+) -> SearchHit:
+    """One hit, its snippet still empty."""
+    return SearchHit(
+        rank=rank,
+        score=retrieval.fusion_score,
+        score_kind=score_kind,
+        chunk_id=chunk.chunk_id,
+        doc_id=chunk.doc_id,
+        doc_path=document.doc_path,
+        heading_path=chunk.heading_path,
+        section_label=section_label(chunk),
+        snippet="",
+        snippet_full_text=False,
+        citation=citation_of(chunk, document),
+        retrieval=retrieval,
+        index_version=INDEX_VERSION,
+        embedding_model=embedding.model_id if embedding else None,
+        chunker_version=document.chunker_version,
+        indexed_at=rfc3339(document.indexed_at),
+        stale=is_stale(document.indexed_at, now, settings.stale_threshold_days),
+        source_id=document.source_id,
+        source_type=document.source_type,
+        trust_level=document.trust_level,
+        repo=document.repo,
+        code_lang=document.code_lang,
+        lang=document.lang,
+    )
+
+
+def section_label(chunk: Chunk) -> str | None:
+    """The code symbol, or the last heading."""
+    return chunk.symbol or (chunk.heading_path[-1] if chunk.heading_path else None)
+
+
+def citation_of(chunk: Chunk, document: Document) -> Citation:
+    """Where the chunk stands in its file."""
+    path = document.doc_path
+    start, end = chunk.line_start, chunk.line_end
+    if chunk.page is not None:
+        return PageCitation(
+            path=path, uri=f"{_uri_path(path)}#page={chunk.page}", page=chunk.page, section=section_label(chunk)
+        )
+    uri = f"{_uri_path(path)}#L{start}" + (f"-L{end}" if end > start else "")
+    if document.code_lang is not None:
+        return CodeCitation(
+            path=path, uri=uri, line_start=start, line_end=end, symbol=chunk.symbol, lang=document.code_lang
+        )
+    return LineCitation(path=path, uri=uri, start=start, end=end, section=section_label(chunk))
+
+
+def rfc3339(moment: datetime) -> str:
+    """A UTC time in whole seconds, ending in Z."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def is_stale(indexed_at: datetime, now: datetime, threshold_days: int) -> bool:
+    """Whether a document was indexed more than so many days ago; 0 days means never."""
+    return threshold_days > 0 and now - indexed_at > timedelta(days=threshold_days)
+
+
+def _uri_path(path: str) -> str:
+    """The path with what would break a URI percent-encoded; other letters stay readable."""
+    return "".join(
+        _percent(char) if char in '%#?"<>\\^`{|}' or char <= " " or char == "\x7f" else char for char in path
+    )
+
+
+def _percent(char: str) -> str:
+    return f"%{ord(char):02X}"

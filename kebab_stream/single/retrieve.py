@@ -1,0 +1,162 @@
+"""The ranking of one query: ask each side, fuse what they return."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kebab_stream.embed import Embedder
+from kebab_stream.errors import EmbeddingsDisabledError, ModelUnavailableError
+from kebab_stream.index.generation import Generation
+from kebab_stream.index.ranking import rounded, top
+from kebab_stream.model import Mode, ScoreKind
+from kebab_stream.single.fusion import Floats, Numbers, convex, ranks_in, rrf
+from kebab_stream.single.settings import MAX_RESULTS, SearchSettings
+
+Mask = NDArray[np.bool_]
+
+NO_VECTORS_HINT = (
+    "the index has no vectors, so this is the lexical answer; ingest with models.embedding.provider = static"
+)
+NO_MODEL_HINT = "models.embedding.provider is none, so this is the lexical answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one retriever says: the score of every chunk, and its best chunks."""
+
+    scores: Floats
+    """(n_chunks,) rounded as written."""
+    best: Numbers
+    """(k,) chunk numbers, best first, ties by number."""
+    ranks: dict[int, int]
+    """Rank from 1 of each of the best."""
+    milliseconds: float
+
+    def score(self, number: int) -> float:
+        """The score of any chunk."""
+        return float(self.scores[number])
+
+    def rank(self, number: int) -> int | None:
+        """The rank of a chunk; None where this side did not return it."""
+        return self.ranks.get(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The whole result set of a query, best first."""
+
+    method: Mode
+    score_kind: ScoreKind
+    numbers: Numbers
+    scores: Floats
+    lexical: Side | None
+    vector: Side | None
+    fusion_ms: float
+
+
+def retrieve(
+    generation: Generation,
+    embedder: Embedder | None,
+    text: str,
+    query_terms: Sequence[str],
+    *,
+    method: Mode,
+    allowed: Mask | None,
+    settings: SearchSettings,
+) -> Ranking:
+    """Rank the chunks that `allowed` lets through.
+
+    Args:
+        embedder: needed for the methods vector and hybrid.
+        query_terms: the analysed terms of `text`; without any (only punctuation) nothing is found in any mode.
+        allowed: (n_chunks,) False for chunks a filter excludes; None lets all through.
+    """
+    depth = settings.candidate_depth if method == "hybrid" else MAX_RESULTS
+    if not query_terms:
+        return _nothing(method)
+    if method == "lexical":
+        side, _ = _lexical_side(generation, query_terms, allowed, depth)
+        return Ranking(method, "bm25", side.best, side.scores[side.best], side, None, 0.0)
+    assert embedder is not None
+    vector = _vector_side(generation, embedder, text, allowed, depth)
+    if method == "vector":
+        return Ranking(method, "cosine", vector.best, vector.scores[vector.best], None, vector, 0.0)
+    lexical, lexical_max = _lexical_side(generation, query_terms, allowed, depth)
+    return _fuse(lexical, lexical_max, vector, settings)
+
+
+def method_for(
+    mode: Mode, generation: Generation, load_embedder: Callable[[], Embedder | None]
+) -> tuple[Mode, Embedder | None, str | None]:
+    """How a query of this mode is really answered: (method, its embedder, a hint where it is not as asked).
+
+    Raises:
+        EmbeddingsDisabledError: mode is vector and there are no vectors or no model.
+        ModelUnavailableError: the vectors in the index are of another model.
+    """
+    if mode == "lexical":
+        return mode, None, None
+    embedder = load_embedder() if generation.vectors is not None else None
+    hint = NO_VECTORS_HINT if generation.vectors is None else NO_MODEL_HINT
+    if embedder is None:
+        if mode == "vector":
+            raise EmbeddingsDisabledError(
+                "vector search needs vectors: " + hint.partition(",")[0], "use --mode lexical, or ingest with a model"
+            )
+        return "lexical", None, hint
+    stored = generation.manifest.embedding
+    assert stored is not None
+    if (stored.fingerprint, stored.dim) != (embedder.fingerprint, embedder.dim):
+        raise ModelUnavailableError(
+            f"the index holds vectors of {stored.model_id} ({stored.fingerprint}), the configured model is"
+            f" {embedder.model_id} ({embedder.fingerprint})",
+            "run `kebab ingest` to embed again, or set models.embedding back",
+        )
+    return mode, embedder, None
+
+
+def _lexical_side(
+    generation: Generation, query_terms: Sequence[str], allowed: Mask | None, depth: int
+) -> tuple[Side, float]:
+    started = perf_counter()
+    scores, maximum = generation.lexical.scores(query_terms)
+    best, _ = top(scores, depth, allowed, above=0.0)
+    return _side(scores, best, started), maximum
+
+
+def _vector_side(generation: Generation, embedder: Embedder, text: str, allowed: Mask | None, depth: int) -> Side:
+    started = perf_counter()
+    assert generation.vectors is not None
+    query = embedder.embed_query(text)
+    scores = generation.vectors.cosines(query)
+    # A query without a known token has no direction: nothing is near it.
+    present = generation.vectors.has_vector if query.any() else np.zeros(len(scores), dtype=np.bool_)
+    best, _ = top(scores, depth, present if allowed is None else present & allowed)
+    return _side(scores, best, started)
+
+
+def _side(scores: Floats, best: Numbers, started: float) -> Side:
+    ranks = {number: rank for rank, number in enumerate(best.tolist(), start=1)}
+    return Side(rounded(scores), best, ranks, _since(started))
+
+
+def _nothing(method: Mode) -> Ranking:
+    return Ranking(method, "bm25", np.empty(0, np.int64), np.empty(0), None, None, 0.0)
+
+
+def _fuse(lexical: Side, lexical_max: float, vector: Side, settings: SearchSettings) -> Ranking:
+    started = perf_counter()
+    union = np.union1d(lexical.best, vector.best)
+    if settings.fusion == "convex":
+        scores = convex(lexical.scores[union], lexical_max, vector.scores[union], weight=settings.fusion_weight)
+    else:
+        scores = rrf(ranks_in(lexical.best, union), ranks_in(vector.best, union), k=settings.rrf_k)
+    order = np.lexsort((union, -scores))
+    return Ranking("hybrid", settings.fusion, union[order], scores[order], lexical, vector, _since(started))
+
+
+def _since(started: float) -> float:
+    return (perf_counter() - started) * 1000

@@ -1,0 +1,50 @@
+"""The trace of one query: what each side returned, what fusion made of it, and how long each took."""
+
+from time import perf_counter
+
+from kebab_stream.index.snapshot import Snapshot
+from kebab_stream.model import ChunkId, DocId, FusionInput, Timing, Trace, TraceRow
+from kebab_stream.single.retrieve import Ranking, Side
+
+
+def trace_of(snapshot: Snapshot, ranking: Ranking, started: float) -> Trace:
+    """Describe a ranking in full.
+
+    Args:
+        started: `perf_counter()` when the query came in.
+    """
+    generation = snapshot.generation
+    lexical, vector = ranking.lexical, ranking.vector
+    ids = {int(number): generation.chunk_id(int(number)) for number in ranking.numbers}
+    paths = snapshot.store.chunk_paths(list(ids.values()))
+
+    def rows(side: Side | None) -> tuple[TraceRow, ...]:
+        numbers = [] if side is None else [int(number) for number in side.best]
+        return tuple(_row(ids[number], paths, side, number) for number in numbers if side)
+
+    inputs = tuple(
+        FusionInput(
+            chunk_id=ChunkId(ids[number].hex()),
+            lexical_rank=lexical.rank(number) if lexical else None,
+            vector_rank=vector.rank(number) if vector else None,
+            lexical_score=lexical.score(number) if lexical else None,
+            vector_score=vector.score(number) if vector else None,
+            fusion_score=float(score),
+        )
+        for number, score in zip(map(int, ranking.numbers), ranking.scores, strict=True)
+    )
+    timing = Timing(
+        lexical_ms=lexical.milliseconds if lexical else 0.0,
+        vector_ms=vector.milliseconds if vector else 0.0,
+        fusion_ms=ranking.fusion_ms,
+        total_ms=(perf_counter() - started) * 1000,
+    )
+    return Trace(lexical=rows(lexical), vector=rows(vector), rrf_inputs=inputs, timing=timing)
+
+
+def _row(chunk_id: bytes, paths: dict[ChunkId, tuple[DocId, str]], side: Side, number: int) -> TraceRow:
+    name = ChunkId(chunk_id.hex())
+    doc_id, doc_path = paths[name]
+    rank = side.rank(number)
+    assert rank is not None
+    return TraceRow(chunk_id=name, doc_id=doc_id, doc_path=doc_path, rank=rank, score=side.score(number))

@@ -1,0 +1,171 @@
+"""What a search accepts: limits, the words that state them, and the checks, for flags, bulk items and MCP alike."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+from kebab_stream.errors import InvalidInputError
+from kebab_stream.model import MODES, TRUST_LEVELS, Mode, TrustLevel
+from kebab_stream.render import printable, to_json
+
+
+class Range(NamedTuple):
+    """Whole numbers from `least` to `most`, both included; None means no bound."""
+
+    least: int
+    most: int | None
+
+
+K: Final = Range(0, 1000)
+SNIPPET_CHARS: Final = Range(1, 10_000)
+MAX_TOKENS: Final = Range(1, None)
+_RANGES: Final[Mapping[str, Range]] = {"k": K, "snippet_chars": SNIPPET_CHARS, "max_tokens": MAX_TOKENS}
+
+_TEXTS: Final = "text or an array of texts"
+ACCEPTED: Final[Mapping[str, str]] = {
+    "query": "text that is not blank",
+    "mode": "lexical, vector or hybrid",
+    "k": f"a whole number from {K.least} to {K.most}, where 0 means the configured page size",
+    "max_tokens": f"a whole number from {MAX_TOKENS.least}",
+    "snippet_chars": f"a whole number from {SNIPPET_CHARS.least} to {SNIPPET_CHARS.most}",
+    "cursor": "the next_cursor of the previous page",
+    "trace": "true or false",
+    "tag": f"{_TEXTS}, each an exact tag",
+    "lang": "text, a language such as ko or en",
+    "path_glob": "text, a pattern for the whole doc_path",
+    "trust_min": "primary, secondary or generated",
+    "media": f"{_TEXTS}, such as markdown or code",
+    "ingested_after": "a date (2026-01-31) or an RFC 3339 date-time with an offset (2026-01-31T09:00:00+09:00)",
+    "doc_id": "text, the doc_id of a hit",
+    "repo": _TEXTS,
+    "code_lang": _TEXTS,
+    "source": f"{_TEXTS}, each a source_id",
+    "source_type": _TEXTS,
+    "must": f"{_TEXTS}, all of which a chunk contains",
+    "must_not": f"{_TEXTS}, none of which a chunk contains",
+}
+"""Key of a search → what it accepts, as the end of the sentence "expected …"."""
+
+_SHOWN_CHARS = 80
+
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_TIME = r"[0-9]{2}:[0-9]{2}:(?P<second>[0-9]{2})(?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+_INSTANT = re.compile(rf"{_DATE}(?:[Tt ]{_TIME})?")
+
+
+def query_text(text: str) -> str:
+    """The query as given.
+
+    Raises:
+        InvalidInputError: it is blank, or no valid Unicode.
+    """
+    if not text.strip():
+        raise refused("query", text)
+    return unicode_text("query", text)
+
+
+def unicode_text(key: str, text: str) -> str:
+    """The text as given.
+
+    Raises:
+        InvalidInputError: it has lone surrogates, as arguments that are not UTF-8 have.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise refused(key, text) from error
+    return text
+
+
+def whole_number(key: str, number: int) -> int:
+    """The value of `k`, `snippet_chars` or `max_tokens`.
+
+    Raises:
+        InvalidInputError: it is out of range.
+    """
+    least, most = _RANGES[key]
+    if number < least or (most is not None and number > most):
+        raise refused(key, number)
+    return number
+
+
+def mode(name: str) -> Mode:
+    """The mode of this name. Raises InvalidInputError if there is none."""
+    for known in MODES:
+        if name == known:
+            return known
+    raise refused("mode", name)
+
+
+def trust_level(name: str) -> TrustLevel:
+    """The trust level of this name. Raises InvalidInputError if there is none."""
+    for known in TRUST_LEVELS:
+        if name == known:
+            return known
+    raise refused("trust_min", name)
+
+
+def instant(text: str) -> datetime:
+    """The moment in UTC that an RFC 3339 date-time with an offset, or a plain date (00:00 UTC), names.
+
+    Fractions count to the microsecond; a leap second is the second after it.
+
+    Raises:
+        InvalidInputError: it is neither; also a date-time without an offset, whose moment would be a guess.
+    """
+    match = _INSTANT.fullmatch(text)
+    try:
+        moment = _moment(text, match) if match else None
+    except (ValueError, OverflowError):  # no such day or hour; beyond the years 1 to 9999
+        moment = None
+    if moment is None:
+        raise refused("ingested_after", text)
+    return moment
+
+
+def _moment(text: str, match: re.Match[str]) -> datetime:
+    if not match["second"]:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    leap = match["second"] == "60"
+    if leap:
+        text = f"{text[: match.start('second')]}59{text[match.end('second') :]}"
+    return (datetime.fromisoformat(text.upper()) + timedelta(seconds=leap)).astimezone(UTC)
+
+
+def refused(key: str, value: object, accepted: str | None = None) -> InvalidInputError:
+    """The error for a value that `key` does not accept; its `details` name the key, the value and what is accepted."""
+    accepted = accepted or ACCEPTED[key]
+    seen = shown(value)
+    return InvalidInputError(
+        f"{key}: expected {accepted}, got {seen}", None, {"key": key, "value": seen, "accepted": accepted}
+    )
+
+
+def shown(value: object) -> str:
+    """A value as short JSON text on one line, safe on a terminal."""
+    try:
+        text = to_json(value).decode()
+    except TypeError:  # nested too deeply, an integer of more than 64 bits, a lone surrogate, or no JSON value at all
+        text = printable(value) if isinstance(value, str) else json_type(value)
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """A text on one line, at most 80 characters, safe on a terminal."""
+    line = printable(text[: _SHOWN_CHARS + 1])
+    return line if len(line) <= _SHOWN_CHARS else line[: _SHOWN_CHARS - 1] + "…"
+
+
+def json_type(value: object) -> str:
+    """What JSON calls a value of this type."""
+    for kind, name in _JSON_TYPES.items():
+        if isinstance(value, kind):
+            return name
+    return type(value).__name__
+
+
+# bool before int: in Python every bool is an int.
+_JSON_TYPES: Final[Mapping[type, str]] = {
+    dict: "object", list: "array", str: "string", bool: "boolean", int: "number", float: "number", type(None): "null",
+}  # fmt: skip

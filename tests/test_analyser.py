@@ -1,0 +1,159 @@
+"""What text becomes which search terms."""
+
+import base64
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from kebab_stream.analyser import MAX_PARTS, MAX_TERM_CHARS, terms
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))  # lone surrogates and NUL too
+ALPHABETS = [
+    "abcdefghijklmnopqrstuvwxyzéüßñåøłæœđþ",
+    "абвгдежзийклмнопрстуфхцчшщъыьэюяёіїґ",
+    "αβγδεζηθικλμνξοπρστυφχψωάέήίόύώϊΐ",
+]
+PLAIN_WORD = st.sampled_from(ALPHABETS).flatmap(lambda alphabet: st.text(alphabet, min_size=1, max_size=20))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("searching searched searches", ["search", "search", "search"]),
+        ("café CAFÉ cafe\u0301 cafe", ["cafe"] * 4),
+        ("Straße STRASSE", ["strass", "strass"]),
+        ("the user's API, don’t DON'T", ["the", "user", "api", "don", "don"]),
+        ("3.11 1,000", ["3", "11", "1", "000"]),
+        ("kube-apiserver --dry-run", ["kube", "apiserv", "dri", "run"]),
+        ("1\ufe0f\u20e3 x² ½", ["1", "x2", "x", "2", "1", "2"]),
+        ("exam\u00adple zero\u200dwidth", ["exampl", "zerowidth"]),
+        ("ΣΊΣΥΦΟΣ σίσυφος", ["σίσυφοσ", "σίσυφοσ"]),
+        ("Ёлка ЁЛКА", ["ёлка", "ёлка"]),
+        ("हिन्दी שָׁלוֹם", ["हिन्दी", "שָׁלוֹם"]),
+    ],
+)
+def test_a_plain_word_gives_one_term(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("getUserName", ["getusernam", "get", "user", "name"]),
+        ("HTTPServer", ["httpserver", "http", "server"]),
+        ("snake_case", ["snake_cas", "snake", "case"]),
+        ("MAX_RETRY_COUNT", ["max_retry_count", "max", "retri", "count"]),
+        ("utf8", ["utf8", "utf", "8"]),
+        ("getUser2Names", ["getuser2nam", "get", "user", "2", "name"]),
+        ("ÉcoleNormale", ["ecolenormal", "ecol", "normal"]),
+        ("listURLs", ["listurl", "list", "url"]),
+    ],
+)
+def test_an_identifier_gives_itself_whole_and_then_its_parts(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [("APIs", ["api"]), ("__init__", ["init"]), ("_emphasis_", ["emphasi"])])
+def test_plurals_of_capitals_and_outer_underscores_are_no_borders(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize("query", ["getusername", "GetUserName", "get user name", "user-name"])
+def test_an_identifier_is_found_by_its_parts_and_in_any_case(query: str) -> None:
+    assert set(terms(query)) <= set(terms("getUserName"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("한국어 검색", ["한국", "국어", "검색"]),
+        ("물 속", ["물", "속"]),
+        ("kubectl을 설치", ["kubectl", "을", "설치"]),
+        ("파이썬3에서", ["파이", "이썬", "3", "에서"]),
+        ("API서버", ["api", "서버"]),
+        ("大韓民國은", ["大韓", "韓民", "民國", "은"]),
+        ("東京タワー", ["東京", "京タ", "タワ", "ワー"]),
+        ("食べる。", ["食べ", "べる"]),
+        ("ภาษาไทย", ["ภา", "าษ", "ษา", "าไ", "ไท", "ทย"]),
+    ],
+)
+def test_hangul_and_scripts_without_spaces_give_bigrams(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+def test_full_width_half_width_and_decomposed_forms_are_the_same_text() -> None:
+    assert terms("ＫＵＢＥ ｶﾞｲﾄﾞ ①") == terms("kube ガイド 1")
+    assert terms(unicodedata.normalize("NFD", "한국어")) == ["한국", "국어"]
+
+
+@pytest.mark.parametrize("text", ["", " \n", "?!… — “”", "___", "👩‍💻🍢", "\x00\x1b", "\ud800", "\u0301\u0301"])
+def test_text_without_letters_and_digits_gives_no_terms(text: str) -> None:
+    assert terms(text) == []
+
+
+def test_a_long_word_is_bounded_but_its_parts_are_found() -> None:
+    name = "_".join(["many"] * 20 + ["long", "nameOfSomething"])
+
+    assert len(terms(name)[0]) == MAX_TERM_CHARS
+    assert {"long", "name", "someth"} <= set(terms(name))
+
+
+def test_encoded_data_gives_few_terms() -> None:
+    encoded = base64.b64encode(bytes(i * i % 251 for i in range(75_000))).decode().replace("+", "a").replace("/", "b")
+
+    assert len(terms(encoded)) == MAX_PARTS + 1
+
+
+@pytest.mark.timeout(20)  # each of these took minutes, or more, if the time were quadratic
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + "\u0300\u0316" * 300_000,
+        "a\u093e" * 300_000,
+        "A" * 600_000,
+        "aB" * 300_000,
+        "_" * 600_000,
+        "가" * 600_000,
+        "漢" * 600_000,
+        "\u1112\u1161\u11ab" * 200_000,
+        "\ufdfa" * 100_000,
+        "a'" * 300_000,
+    ],
+)
+def test_the_time_is_linear_in_the_text(text: str) -> None:
+    assert all(len(term) <= MAX_TERM_CHARS for term in terms(text))
+
+
+@given(ANY_TEXT)
+def test_any_string_is_analysed_and_every_term_is_short_and_printable(text: str) -> None:
+    for term in terms(text):
+        assert 1 <= len(term) <= MAX_TERM_CHARS
+        assert term.encode()
+        assert term.isprintable() or not text.isprintable()
+
+
+@given(st.text())
+@example("ǆ Ǆ ﬃ ㅎㅏㄴ ｶﾞ")
+def test_canonically_equivalent_texts_give_the_same_terms(text: str) -> None:
+    assert terms(unicodedata.normalize("NFC", text)) == terms(unicodedata.normalize("NFD", text)) == terms(text)
+
+
+@given(PLAIN_WORD)
+def test_the_case_of_a_plain_word_does_not_matter(word: str) -> None:
+    assert len(terms(word)) == 1
+    assert terms(word) == terms(word.upper()) == terms(word.capitalize())
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_lines_are_analysed_independently(first: str, second: str) -> None:
+    assert terms(f"{first}\n{second}") == terms(first) + terms(second)
+
+
+def test_the_analyser_imports_nothing_heavy() -> None:
+    code = "import sys, kebab_stream.analyser; print(*sorted({'regex', 'numpy', 'pydantic'} & set(sys.modules)))"
+
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "\n"
