@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 DEMO   := .demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install check lint types imports tests schemas docs format clean
+.PHONY: help demo test install check lint types imports tests generated format clean
 
 help:           ## Show these targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*## */\t/' | expand -t 12
@@ -35,11 +35,8 @@ imports:        ## Rows may import the rows below them only
 tests:          ## pytest, warnings are errors
 	$(BIN)/pytest
 
-schemas: install  ## Write schemas/*.schema.json anew from the wire classes
-	$(BIN)/python tools/write_schemas.py
-
-docs: install   ## Write the generated pages anew
-	$(BIN)/python tools/write_docs.py
+generated: install  ## Write schemas/*.schema.json and docs/configuration.md anew
+	$(BIN)/python tools/write_generated.py
 
 format: install ## Format the code
 	$(BIN)/ruff format .

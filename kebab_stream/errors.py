@@ -18,7 +18,30 @@ The message says what is wrong with the value the caller gave; the hint says wha
 """
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+ErrorCode = Literal[
+    "config_invalid",
+    "config_not_found",
+    "not_indexed",
+    "index_corrupt",
+    "index_locked",
+    "invalid_input",
+    "stale_cursor",
+    "embeddings_disabled",
+    "model_unavailable",
+    "embedding_failed",
+    "retrieval_error",
+    "io_error",
+    "doc_not_found",
+    "chunk_not_found",
+    "span_not_supported",
+    "readonly_mode",
+    "model_unreachable",
+    "model_not_pulled",
+    "timeout",
+    "generic",
+]
 
 
 class KebabError(Exception):
@@ -30,7 +53,7 @@ class KebabError(Exception):
         details: machine-readable facts, JSON values only.
     """
 
-    code: ClassVar[str] = "generic"
+    code: ClassVar[ErrorCode] = "generic"
     exit_status: ClassVar[int] = 2
 
     def __init__(self, message: str, hint: str | None = None, details: Mapping[str, object] | None = None) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Literal, NewType
 
+from kebab_stream.errors import ErrorCode
+
 ChunkId = NewType("ChunkId", str)
 """32 lower-case hex digits."""
 DocId = NewType("DocId", str)
@@ -27,7 +29,9 @@ class WireConfig(dict[str, object]):
     """What pydantic needs to know when it makes a schema of a wire object (it is not imported for that)."""
 
 
-WIRE = WireConfig(extra="forbid", json_schema_serialization_defaults_required=True)
+WIRE = WireConfig(
+    extra="forbid", json_schema_serialization_defaults_required=True, use_attribute_docstrings=True
+)
 
 
 # --- what is asked ---------------------------------------------------------------------------------------
@@ -280,7 +284,7 @@ class ErrorRecord:
 
     __pydantic_config__: ClassVar[WireConfig] = WIRE
     schema_version: Literal["error.v1"] = "error.v1"
-    code: str
+    code: ErrorCode
     message: str
     details: dict[str, object]
     hint: str | None

@@ -1,4 +1,4 @@
-"""JSON schemas (draft 2020-12) of every wire object, generated from the classes themselves.
+"""JSON schemas (draft 2020-12) of every wire object and of a bulk item, generated from the classes themselves.
 
 Only generating and tests import this: it needs pydantic.
 """
@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from kebab_stream import model
+from kebab_stream.wire import SearchItem
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -33,6 +34,7 @@ def schema_files() -> Iterator[tuple[str, dict[str, Any]]]:
         name = kind.__dataclass_fields__["schema_version"].default  # type: ignore[attr-defined]  # all have one
         if name != "citation.v1":
             yield f"{name}.schema.json", _schema(kind, name)
+    yield "search_item.v1.schema.json", {"$schema": DIALECT, "$id": "search_item.v1", **SearchItem.model_json_schema()}
 
 
 def _schema(kind: Any, name: str) -> dict[str, Any]:

@@ -57,7 +57,10 @@ def test_an_identifier_gives_itself_whole_and_then_its_parts(text: str, expected
     assert terms(text) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), [("APIs", ["api"]), ("__init__", ["init"]), ("_emphasis_", ["emphasi"])])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("APIs", ["api"]), ("__init__", ["init"]), ("_private_name", ["private_nam", "privat", "name"])],
+)
 def test_plurals_of_capitals_and_outer_underscores_are_no_borders(text: str, expected: list[str]) -> None:
     assert terms(text) == expected
 

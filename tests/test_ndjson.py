@@ -1,6 +1,7 @@
 """Framing and decoding: where a line ends, what is JSON, and that neither depends on how the bytes arrive."""
 
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -136,9 +137,10 @@ def test_what_is_not_one_json_value_is_malformed(data: bytes) -> None:
 
 
 def test_a_problem_says_where_it_is_without_quoting_the_line() -> None:
-    assert parse_json('{"가": \x1b}'.encode()) == Malformed(
-        "not valid JSON: unexpected character, expected a JSON value at character 7"
-    )
+    result = parse_json('{"가": \x1b}'.encode())
+    assert isinstance(result, Malformed)
+    assert re.fullmatch("not valid JSON: [a-zA-Z ,]+ at character 7", result.problem)
+
     assert parse_json(b'"a\xff"') == Malformed("not valid UTF-8 at byte 3")
 
 

@@ -85,7 +85,7 @@ class HumanEmitter:
         self._say(f"bulk_summary: total={summary.total} succeeded={summary.succeeded} failed={summary.failed}")
 
     def _say(self, text: str) -> None:
-        if text := text.rstrip("\n"):
+        if text := text.rstrip():
             self._err(_encoded(text + "\n"))
 
 

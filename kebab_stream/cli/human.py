@@ -31,13 +31,18 @@ def response_text(response: SearchResponse, query: str, style: Style = Style()) 
     return "".join(_hit_text(hit, wanted, style) for hit in response.hits)
 
 
-def truncation_note(response: SearchResponse) -> str | None:
-    """What a reader is told when a budget cut the page."""
-    if not response.truncated:
-        return None
-    if response.next_cursor is None:
-        return "[truncated; raise --max-tokens to see more]"
-    return f"[truncated; use --cursor {response.next_cursor} for the next page]"
+def notes_text(response: SearchResponse, *, quiet: bool) -> str:
+    """What stderr says of a response, a line each: nothing found, advice, what a budget cut."""
+    notes = []
+    if not response.hits:
+        notes.append("no hits")
+    if response.hint and not quiet:
+        notes.append(printable(f"hint: {response.hint}"))
+    if response.truncated and response.next_cursor is None:
+        notes.append("[truncated; raise --max-tokens to see more]")
+    elif response.truncated:
+        notes.append(f"[truncated; use --cursor {response.next_cursor} for the next page]")
+    return "\n".join(notes)
 
 
 def _hit_text(hit: SearchHit, wanted: frozenset[str], style: Style) -> str:

@@ -100,4 +100,3 @@ def _leave(status: int) -> NoReturn:
     with contextlib.suppress(OSError):
         sys.stderr.flush()
     os._exit(status)
-

@@ -10,6 +10,7 @@ from kebab_stream.concurrency import write_all
 from kebab_stream.model import ErrorRecord, WarningRecord
 from kebab_stream.render import printable, to_json
 
+STDIN = 0
 STDOUT = 1
 STDERR = 2
 

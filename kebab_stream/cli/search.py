@@ -1,17 +1,23 @@
 """`kebab search`: one query from the arguments, or a batch from stdin."""
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from kebab_stream.cli.options import Common, common, common_options, settings
-from kebab_stream.cli.output import say, warn, write_line, write_text
+from kebab_stream.cli.output import STDERR, STDIN, STDOUT, say, warn, write_line, write_text
 from kebab_stream.cli.work import AsyncWork
+from kebab_stream.concurrency import stdin_chunks, write_all
+from kebab_stream.config import Config
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.model import MODES, TRUST_LEVELS, Filters, SearchOpts, SearchQuery, WarningRecord
 from kebab_stream.single import validate
 from kebab_stream.single.filters import FILTERS, FilterDef
+
+if TYPE_CHECKING:
+    from kebab_stream.bulk import Emitter, Searcher
 
 Decorator = Callable[[Callable[..., object]], Callable[..., object]]
 
@@ -59,7 +65,7 @@ def command(context: click.Context, /, **options: Any) -> object:
     told = common()
     if options["bulk"]:
         _warn_of_ignored(context, told)
-        return _bulk(told, fail=options["fail"])
+        return AsyncWork(functools.partial(_bulk, told, settings(), options["fail"]))
     query, opts = _query_of(options)
     config = settings()
     from kebab_stream.engine import Engine  # late: a wrong argument is told sooner
@@ -69,15 +75,11 @@ def command(context: click.Context, /, **options: Any) -> object:
     if told.json:
         write_line(response)
         return 0
-    from kebab_stream.cli.human import Style, response_text, truncation_note
+    from kebab_stream.cli.human import Style, notes_text, response_text
 
     write_text(response_text(response, query.query, Style.for_stdout()))
-    if not response.hits:
-        say("no hits")
-    if response.hint and not told.quiet:
-        say(f"hint: {response.hint}")
-    if note := truncation_note(response):
-        say(note)
+    if notes := notes_text(response, quiet=told.quiet):
+        say(notes)
     return 0
 
 
@@ -132,5 +134,30 @@ def _warn_of_ignored(context: click.Context, told: Common) -> None:
         warn(WarningRecord(code="ignored_option", message=message), as_json=told.json)
 
 
-def _bulk(told: Common, *, fail: bool) -> AsyncWork:
-    raise NotImplementedError
+async def _bulk(told: Common, config: Config, fail: bool) -> int:
+    from kebab_stream.bulk import run_bulk
+
+    def open_engine() -> "Searcher":
+        from kebab_stream.engine import Engine
+
+        return Engine.open(config)
+
+    summary = await run_bulk(open_engine, chunks=stdin_chunks(STDIN), emitter=_emitter(told))
+    return 1 if fail and summary.failed else 0
+
+
+def _emitter(told: Common) -> "Emitter":
+    from kebab_stream.bulk import HumanEmitter, JsonEmitter
+    from kebab_stream.cli.human import Style, notes_text, response_text
+
+    out, err = functools.partial(write_all, STDOUT), functools.partial(write_all, STDERR)
+    if told.json:
+        return JsonEmitter(out, err)
+    style = Style.for_stdout()
+    return HumanEmitter(
+        out,
+        err,
+        render=lambda response: response_text(response, "", style),
+        notes=functools.partial(notes_text, quiet=told.quiet),
+        quiet=told.quiet,
+    )

@@ -95,11 +95,14 @@ def chunk(document: ParsedDocument, sizes: ChunkSizes) -> list[Piece]:
     """
     text = "\n".join(document.lines)
     line_starts = list(accumulate((len(line) + 1 for line in document.lines), initial=0))
+    sections = list(_joined(_sections(document.blocks, text, line_starts, sizes), sizes.target_chars))
     spans: list[tuple[int, int, tuple[str, ...]]] = []
-    for section in _joined(_sections(document.blocks, text, line_starts, sizes), sizes.target_chars):
-        if spans and not section.has_content and section.units[-1].end - spans[-1][0] <= sizes.max_chars:
+    for section in sections:
+        end = section.units[-1].end
+        is_bare_tail = section is sections[-1] and not section.has_content
+        if spans and is_bare_tail and end - spans[-1][0] <= sizes.max_chars:
             start, _, heading_path = spans.pop()
-            spans.append((start, section.units[-1].end, heading_path))
+            spans.append((start, end, heading_path))
         else:
             spans += [(start, end, section.heading_path) for start, end in _pack(text, section.units, sizes)]
     return [

@@ -107,19 +107,17 @@ def _yaml_fields(lines: Sequence[str]) -> dict[str, _Value]:
     for (start, match), end in zip(matches, ends, strict=True):
         name = match["key"].rstrip().casefold()
         if name in _FIELDS:
-            fields[name] = _yaml_value("\n".join(lines[start:end]))
-            if fields[name] is None and name == "title":
-                fields[name] = _raw_value(lines[start][match.end() :])
+            try:
+                fields[name] = _yaml_value("\n".join(lines[start:end]))
+            except (yaml.YAMLError, UnicodeError):
+                fields[name] = _raw_value(lines[start][match.end() :]) if name == "title" else None
     return fields
 
 
 def _yaml_value(field: str) -> _Value:
     if len(field) > _FIELD_CHARS:
         return None
-    try:
-        events = list(yaml.parse(field, Loader=_YAML_LOADER))
-    except (yaml.YAMLError, UnicodeError):
-        return None
+    events = list(yaml.parse(field, Loader=_YAML_LOADER))
     value = events[4] if len(events) > 4 else None  # after the starts of stream, document, mapping; and the key
     if isinstance(value, yaml.ScalarEvent):
         return _scalar(value)
@@ -144,7 +142,7 @@ def _scalars(events: Iterable[yaml.Event]) -> Iterable[str]:
 
 def _scalar(event: yaml.ScalarEvent) -> str | None:
     value = str(event.value)
-    is_null = event.style is None and value in ("", "~", "null", "Null", "NULL")
+    is_null = event.implicit[0] and value in ("", "~", "null", "Null", "NULL")
     return None if is_null else value
 
 

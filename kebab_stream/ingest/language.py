@@ -14,8 +14,8 @@ def guess_language(text: str) -> str:
     """`ko`, `ja`, `zh`, `en`, or `und` when the letters do not tell.
 
     Looks at the first 4,000 characters. One East Asian letter says about as much as two or three Latin ones,
-    so a fifth of all letters is enough; text about software is full of Latin names. Latin text is taken for
-    English if nearly all its letters are ASCII.
+    so a fifth of all letters is enough; text about software is full of Latin names. What is left is taken
+    for English if nearly all its letters are ASCII.
     """
     text = text[:_SAMPLE_CHARS]
     letters = len(_LETTER.findall(text))
@@ -25,4 +25,5 @@ def guess_language(text: str) -> str:
         return "ko"
     if kana + han >= enough:
         return "ja" if kana * 10 >= han else "zh"  # Japanese does without kana in headings at most
-    return "en" if letters and len(_ASCII_LETTER.findall(text)) >= 0.98 * letters else "und"
+    letters -= hangul + kana + han
+    return "en" if letters > 0 and len(_ASCII_LETTER.findall(text)) >= 0.98 * letters else "und"

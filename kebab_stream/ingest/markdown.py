@@ -6,7 +6,7 @@ items and never inside a fence that one of them holds.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -47,8 +47,9 @@ def markdown_blocks(lines: Sequence[str], skip: int = 0) -> list[Block]:
         skip: how many of them, from the first, are front matter.
     """
     parser = _parser()
-    tokens = parser.parse("\n".join(lines[skip:]))
-    blocks = [_with_kind(block, lines) for block in _blocks(tokens, lines, skip)]
+    definitions: dict[str, object] = {}
+    tokens = parser.parse("\n".join(lines[skip:]), definitions)
+    blocks = [_with_kind(block, lines) for block in _blocks(tokens, lines, skip, definitions)]
     covered = {number for block in blocks for number in range(block.line_start, block.line_end + 1)}
     rest = (number for number in range(skip + 1, len(lines) + 1) if number not in covered)
     return sorted([*blocks, *paragraphs(lines, rest)], key=lambda block: block.line_start)
@@ -61,7 +62,9 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _blocks(tokens: Sequence[Token], lines: Sequence[str], skip: int) -> Iterator[Block]:
+def _blocks(
+    tokens: Sequence[Token], lines: Sequence[str], skip: int, definitions: dict[str, object]
+) -> Iterator[Block]:
     for index, token in enumerate(tokens):
         kind = _KINDS.get(token.type)
         if kind is None or token.map is None:
@@ -74,7 +77,7 @@ def _blocks(tokens: Sequence[Token], lines: Sequence[str], skip: int) -> Iterato
         if start == end:
             continue
         if kind == "heading" and token.level == 0:
-            yield Block(kind, start + 1, end, int(token.tag[1:]), heading_text(tokens[index + 1].content))
+            yield Block(kind, start + 1, end, int(token.tag[1:]), heading_text(tokens[index + 1].content, definitions))
         else:
             yield Block("text" if kind == "heading" else kind, start + 1, end)
 
@@ -92,12 +95,16 @@ def _with_kind(block: Block, lines: Sequence[str]) -> Block:
 # --- headings --------------------------------------------------------------------------------------------
 
 
-def heading_text(source: str) -> str:
-    """What a reader sees of a heading: no emphasis, link targets, code marks, tags or anchors."""
-    source = _ATTRIBUTES.sub("", source[: 4 * _HEADING_CHARS]).strip()
+def heading_text(source: str, definitions: Mapping[str, object] | None = None) -> str:
+    """What a reader sees of a heading: no emphasis, link targets, code marks, tags or anchors.
+
+    At most 200 characters. `definitions` are the document's link definitions, as markdown-it leaves them in its
+    environment.
+    """
+    source = _ATTRIBUTES.sub("", source[: 2 * _HEADING_CHARS]).strip()
     if not _MARKUP.search(source):
         return source[:_HEADING_CHARS]
-    inline = _inline_parser().parseInline(source)[0].children or []
+    inline = _inline_parser().parseInline(source, dict(definitions or {}))[0].children or []
     text = " ".join("".join(_visible(inline)).split())
     return (text or source)[:_HEADING_CHARS]
 

@@ -2,7 +2,6 @@
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from kebab_stream.config import Config, Source

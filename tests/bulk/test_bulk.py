@@ -1,4 +1,4 @@
-"""A whole run: read everything, then answer in order, each line out before the next search; and how a run ends early."""
+"""A whole run: read everything, then answer in order, each line out before the next search; and early ends."""
 
 import os
 import threading
@@ -10,9 +10,10 @@ import orjson
 import pytest
 from anyio import create_task_group, fail_after, to_thread
 
-from kebab_stream.bulk import BulkSearchSummary, JsonEmitter, bulk_search, run_bulk
+from kebab_stream.bulk import JsonEmitter, bulk_search, run_bulk
 from kebab_stream.concurrency import stdin_chunks, write_all
 from kebab_stream.errors import ConfigInvalidError, NotIndexedError
+from kebab_stream.model import BulkSearchSummary
 from tests.bulk.fakes import FakeEngine, arriving, response
 
 
@@ -107,10 +108,11 @@ async def test_the_first_answer_can_be_read_while_the_second_search_is_held(pipe
 
 async def test_nothing_is_searched_before_the_whole_batch_has_arrived() -> None:
     incoming, engine = Pipe(), FakeEngine()
+    out: list[bytes] = []
 
     async def run() -> None:
         await run_bulk(
-            lambda: engine, chunks=stdin_chunks(incoming.reading.fileno()), emitter=JsonEmitter(bytes, bytes)
+            lambda: engine, chunks=stdin_chunks(incoming.reading.fileno()), emitter=JsonEmitter(out.append, out.append)
         )
 
     with fail_after(10):
@@ -201,19 +203,32 @@ async def test_a_cancelled_run_leaves_a_held_search_at_once_and_writes_no_more(p
 
 async def test_a_line_whose_writing_has_begun_is_finished_when_the_run_is_cancelled(pipe: Pipe) -> None:
     query = "x" * 500_000  # more than the pipe takes at once
-    received = bytearray()
+    begun, go_on = threading.Event(), threading.Event()
+    lines: list[bytes] = []
+
+    def read_slowly() -> None:
+        first = pipe.reading.read(1)
+        begun.set()
+        go_on.wait(10)
+        lines.append(first + pipe.reading.readline())
+        lines.append(pipe.reading.readline())
 
     async def run() -> None:
         await run_bulk(FakeEngine, chunks=arriving(items(query, "second")), emitter=pipe.emitter([]))
 
+    reader = threading.Thread(target=read_slowly)
+    reader.start()
     with fail_after(10):
         async with create_task_group() as tasks:
             tasks.start_soon(run)
-            received += await to_thread.run_sync(pipe.reading.read, 1)
+            await to_thread.run_sync(begun.wait, 5)
             tasks.cancel_scope.cancel()
-            received += await to_thread.run_sync(pipe.reading.readline, abandon_on_cancel=False)
+            go_on.set()
+    pipe.writing.close()
+    await to_thread.run_sync(reader.join, 10)
 
-    assert orjson.loads(bytes(received))["query"] == {"query": query}
+    assert orjson.loads(lines[0])["query"] == {"query": query}
+    assert lines[1] == b""
 
 
 def test_decoded_items_are_answered_the_same_way() -> None:
@@ -249,7 +264,8 @@ def test_an_item_that_has_no_equal_json_is_answered_with_an_error_that_can_be_wr
 async def test_lines_and_decoded_items_get_the_same_answers() -> None:
     values = [{"query": "a"}, {"query": "fail"}, {"query": ""}, {"querry": "a"}, 5, {"query": "x", "k": 2.0}]
     out: list[bytes] = []
+    err: list[bytes] = []
     lines = b"".join(orjson.dumps(value) + b"\n" for value in values)
-    await run_bulk(FakeEngine, chunks=arriving(lines), emitter=JsonEmitter(out.append, bytes))
+    await run_bulk(FakeEngine, chunks=arriving(lines), emitter=JsonEmitter(out.append, err.append))
 
     assert out == [orjson.dumps(item) + b"\n" for item in bulk_search(FakeEngine(), values)[0]]

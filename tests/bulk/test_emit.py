@@ -83,16 +83,10 @@ def test_the_json_summary_is_one_line_on_stderr() -> None:
 def test_blocks_of_text_are_separated_by_one_blank_line() -> None:
     streams = Streams()
     emitter = streams.human()
-    for number, (data, outcome) in enumerate(
-        [
-            (b'{"query":"nothing"}', response("nothing")),
-            (b'{"query":"a  b\\tc"}', response("one")),
-            (b'{"query":"\\u001b[31m"}', FAILURE),
-            (b'{"query":"two"}', response("two")),
-        ],
-        1,
-    ):
-        emitter.item(number, BatchLine(data), outcome)
+    emitter.item(1, BatchLine(b'{"query":"nothing"}'), response("nothing"))
+    emitter.item(2, BatchLine(b'{"query":"a  b\\tc"}'), response("one"))
+    emitter.item(3, BatchLine(b'{"query":"\\u001b[31m"}'), FAILURE)
+    emitter.item(4, BatchLine(b'{"query":"two"}'), response("two"))
     emitter.summary(BulkSearchSummary(total=4, succeeded=3, failed=1))
 
     assert b"".join(streams.out) == b"1. one\n   snippet\n\n1. two\n   snippet\n"
@@ -138,19 +132,15 @@ def test_an_item_without_a_query_is_titled_by_its_json(data: bytes, title: str) 
 
 
 json_lines = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(1 << 63), (1 << 64) - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: (
         st.lists(inner) | st.dictionaries(st.sampled_from(["query", "k", "mode", "tag", "id"]) | st.text(), inner)
     ),
-).map(lambda value: orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATETIME) if not _huge(value) else b"[]")
-
-
-def _huge(value: object) -> bool:
-    try:
-        orjson.dumps(value)
-    except TypeError:
-        return True
-    return False
+).map(orjson.dumps)
 
 
 @given(data=st.binary() | json_lines | st.tuples(json_lines, st.binary(max_size=3)).map(b"".join))
@@ -169,7 +159,7 @@ def test_any_line_is_refused_by_its_number_or_answered_without_a_bug(data: bytes
         assert written["query"] == line.value
         assert (written["response"] is None) != (written["error"] is None)
         if isinstance(outcome, ErrorRecord):
-            assert outcome.code == "invalid_input" or outcome.code in ("retrieval_error",)
+            assert outcome.code == "invalid_input"
         streams.human().item(1, line, outcome)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kebab_stream.bulk.execute import answer, bulk_item, summary_of, unechoable
 from kebab_stream.errors import KebabError, StaleCursorError
-from kebab_stream.model import ErrorRecord, SearchResponse
+from kebab_stream.model import ErrorRecord
 from tests.bulk.fakes import FakeEngine, response
 
 
@@ -92,7 +92,3 @@ def test_values_that_cannot_be_written_back_equal_are_refused() -> None:
 def test_any_other_json_value_can_be_echoed(value: object) -> None:
     assert unechoable(value) is None
     assert orjson.loads(orjson.dumps(bulk_item(value, response("x"))))["query"] == value
-
-
-def test_the_fake_engine_is_a_searcher() -> None:
-    assert isinstance(answer(FakeEngine(), {"query": "x"}), SearchResponse)

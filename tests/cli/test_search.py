@@ -1,0 +1,149 @@
+"""`kebab search QUERY`, as a user or an agent runs it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import kebab
+
+
+def test_json_is_one_line_of_search_response(fixture_data: Path) -> None:
+    done = kebab("search", "커피 추출", "--json", data_dir=fixture_data)
+
+    (response,) = done.lines
+    assert (done.status, done.err) == (0, b"")
+    assert response["hits"][0]["doc_path"] == "ko/coffee-brewing.md"
+    assert "커피".encode() in done.out  # letters as they are, not as \u escapes
+
+
+def test_people_get_two_lines_a_hit(fixture_data: Path) -> None:
+    done = kebab("search", "coffee grind", "--k", "2", data_dir=fixture_data)
+
+    lines = done.out.decode().splitlines()
+    assert (done.status, len(lines)) == (0, 4)
+    assert lines[0].startswith("1. 0.")
+    assert "en/coffee-brewing.md:" in lines[0]
+    assert lines[1].startswith("    ")
+    assert "\x1b" not in done.out.decode()  # not a terminal
+
+
+def test_common_options_stand_before_and_after_the_command(fixture_data: Path) -> None:
+    before = kebab("--json", "search", "coffee", data_dir=fixture_data)
+    after = kebab("search", "coffee", "--json", data_dir=fixture_data)
+
+    assert before.out == after.out
+    assert before.lines[0]["hits"]
+
+
+def test_no_hits_are_a_success_with_a_word_on_stderr(fixture_data: Path) -> None:
+    done = kebab("search", "zzzzqqqq", "--mode", "lexical", data_dir=fixture_data)
+
+    assert (done.status, done.out) == (0, b"")
+    assert done.err.startswith(b"no hits\n")
+
+
+@pytest.mark.parametrize("query", ["", "  \t", "　"])
+def test_a_blank_query_is_refused(fixture_data: Path, query: str) -> None:
+    done = kebab("search", query, "--json", data_dir=fixture_data)
+
+    assert (done.status, done.out, done.error["code"]) == (2, b"", "invalid_input")
+
+
+def test_punctuation_finds_nothing_in_any_mode(fixture_data: Path) -> None:
+    for mode in ("lexical", "vector", "hybrid"):
+        done = kebab("search", "?! …", "--mode", mode, "--json", data_dir=fixture_data)
+
+        assert (done.status, done.lines[0]["hits"]) == (0, [])
+
+
+def test_searching_without_an_index_creates_nothing(tmp_path: Path) -> None:
+    done = kebab("search", "coffee", "--json", data_dir=tmp_path / "data")
+
+    assert (done.status, done.error["code"]) == (2, "not_indexed")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_query_may_begin_with_a_dash_after_two_dashes(fixture_data: Path) -> None:
+    done = kebab("search", "--json", "--", "-f tail --json", data_dir=fixture_data)
+
+    assert done.status == 0
+    assert done.lines[0]["schema_version"] == "search_response.v1"
+
+
+def test_a_repeated_option_counts_with_its_last_value(fixture_data: Path) -> None:
+    done = kebab("search", "coffee", "--k", "5", "--k", "1", "--json", data_dir=fixture_data)
+
+    assert len(done.lines[0]["hits"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["search", "x", "--k", "many"], "many"),
+        (["search", "x", "--k", "1001"], "1001"),
+        (["search", "x", "--k", "-1"], "-1"),
+        (["search", "x", "--max-tokens", "0"], "0"),
+        (["search", "x", "--snippet-chars", "10001"], "10001"),
+        (["search", "x", "--mode", "fuzzy"], "fuzzy"),
+        (["search", "x", "--trust-min", "high"], "high"),
+        (["search", "x", "--ingested-after", "2026-01-01T00:00:00"], "2026-01-01T00:00:00"),
+        (["search", "x", "--path-glob", "a[b"], "a[b"),
+        (["search", "x", "--no-such-option"], "--no-such-option"),
+        (["search", "one", "two"], "two"),
+        (["search"], "QUERY"),
+        (["no-such-command"], "no-such-command"),
+    ],
+)
+def test_a_bad_argument_is_an_error_that_names_it(fixture_data: Path, arguments: list[str], named: str) -> None:
+    done = kebab(*arguments, "--json", data_dir=fixture_data)
+
+    assert (done.status, done.out, done.error["code"]) == (2, b"", "invalid_input")
+    assert named in done.error["message"]
+
+
+def test_an_argument_that_is_not_utf8_is_an_error(fixture_data: Path) -> None:
+    done = kebab("search", b"caf\xe9", "--json", data_dir=fixture_data)
+
+    assert (done.status, done.error["code"]) == (2, "invalid_input")
+
+
+def test_an_error_for_people_has_a_code_and_a_hint(tmp_path: Path) -> None:
+    done = kebab("search", "coffee", data_dir=tmp_path)
+
+    assert done.err.decode() == f"error: [not_indexed] no index in {tmp_path}\nhint: run `kebab ingest PATH` first\n"
+
+
+def test_pages_continue_where_the_cursor_says(fixture_data: Path) -> None:
+    first = kebab("search", "the", "--k", "3", "--json", data_dir=fixture_data).lines[0]
+    second = kebab("search", "the", "--k", "3", "--cursor", first["next_cursor"], "--json", data_dir=fixture_data)
+
+    both = kebab("search", "the", "--k", "6", "--json", data_dir=fixture_data).lines[0]
+    assert first["hits"] + second.lines[0]["hits"] == both["hits"]
+
+
+def test_the_language_of_the_locale_changes_nothing(fixture_data: Path) -> None:
+    usual = kebab("search", "커피", "--json", data_dir=fixture_data)
+    plain = kebab("search", "커피", "--json", data_dir=fixture_data, extra={"LC_ALL": "C", "PYTHONUTF8": "0"})
+
+    assert plain.out == usual.out
+
+
+def test_the_version_is_told_before_and_after_the_command() -> None:
+    assert kebab("--version").out == kebab("search", "--version").out
+    assert kebab("--version").out.startswith(b"kebab ")
+
+
+def test_default_k_comes_from_the_settings(fixture_data: Path) -> None:
+    configured = kebab("search", "the", "--json", data_dir=fixture_data, extra={"KEBAB_SEARCH_DEFAULT_K": "2"})
+    zero = kebab("search", "the", "--k", "0", "--json", data_dir=fixture_data, extra={"KEBAB_SEARCH_DEFAULT_K": "2"})
+
+    assert len(configured.lines[0]["hits"]) == 2
+    assert configured.out == zero.out
+
+
+def test_a_bad_setting_is_an_error_that_names_it(fixture_data: Path) -> None:
+    done = kebab("search", "x", "--json", data_dir=fixture_data, extra={"KEBAB_SEARCH_DEFAULT_K": "0"})
+
+    assert (done.status, done.error["code"]) == (2, "config_invalid")
+    assert "KEBAB_SEARCH_DEFAULT_K" in json.dumps(done.error)

@@ -1,0 +1,65 @@
+"""Start-up is a feature: which modules each command may load, and that a single search has no event loop."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import environment
+
+HEAVY = {
+    "fastembed",
+    "onnxruntime",
+    "usearch",
+    "tokenizers",
+    "numpy",
+    "pydantic",
+    "rich",
+    "markdown_it",
+    "mcp",
+    "httpx",
+}
+
+_PROBE = """
+import json, os, sys
+from kebab_stream.cli.main import run
+status = run(sys.argv[1:])
+sys.stdout.flush()
+loops = [name for name in ("asyncio.runners", "anyio._backends._asyncio") if name in sys.modules]
+os.write(2, json.dumps({"status": status, "modules": sorted(sys.modules), "loops": loops}).encode())
+"""
+
+
+def loaded(*arguments: str, data_dir: Path) -> tuple[set[str], list[str]]:
+    """(top-level modules, event loop modules) that a successful command line loads."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PROBE, *arguments], capture_output=True, env=environment(data_dir), check=True
+    )
+    told = json.loads(done.stderr)
+    assert told["status"] == 0
+    return {name.partition(".")[0] for name in told["modules"]}, told["loops"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "allowed"),
+    [
+        (["--help"], set()),
+        (["--version"], set()),
+        (["search", "--help"], set()),
+        (["ingest", "--help"], set()),
+        (["search", "coffee", "--mode", "lexical", "--json"], {"numpy"}),
+        (["search", "coffee", "--mode", "lexical"], {"numpy"}),
+        (["search", "coffee", "--json"], {"numpy", "tokenizers"}),
+        (
+            ["search", "coffee", "--mode", "vector", "--json", "--tag", "x", "--max-tokens", "500"],
+            {"numpy", "tokenizers"},
+        ),
+    ],
+)
+def test_a_command_loads_no_more_than_it_needs(fixture_data: Path, arguments: list[str], allowed: set[str]) -> None:
+    modules, loops = loaded(*arguments, data_dir=fixture_data)
+
+    assert modules & HEAVY <= allowed
+    assert loops == []

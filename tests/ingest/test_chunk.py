@@ -1,0 +1,274 @@
+import itertools
+from pathlib import Path
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab_stream.errors import ConfigInvalidError
+from kebab_stream.ingest.chunk import ChunkSizes, Piece, chunk
+from kebab_stream.ingest.document import Block, ParsedDocument
+from kebab_stream.ingest.parse import parse
+from tests.ingest.strategies import markdown_documents, markdown_noise
+from tests.paths import SHARED
+
+CORPORA = SHARED / "corpora"
+CORPUS_FILES = sorted(CORPORA.rglob("*.md"))[::7]
+DEFAULT = ChunkSizes()
+SMALL = ChunkSizes(target_chars=60, overlap_chars=20, max_chars=150)
+
+
+def pieces_of(text: str, sizes: ChunkSizes = DEFAULT, path: str = "a.md") -> list[Piece]:
+    return chunk(parse(path, text), sizes)
+
+
+def texts_of(text: str, sizes: ChunkSizes = DEFAULT, path: str = "a.md") -> list[str]:
+    return [piece.text for piece in pieces_of(text, sizes, path)]
+
+
+# --- sections --------------------------------------------------------------------------------------------
+
+
+def test_a_section_is_a_chunk_with_its_headings_and_lines() -> None:
+    text = "intro\n\n# A\n\none\n\n### B\ntwo\n\n\n## C\n\nthree\n\n# D\nfour\n"
+
+    assert pieces_of(text) == [
+        Piece("intro", (), None, 1, 1, 0),
+        Piece("# A\n\none", ("A",), None, 3, 5, 1),
+        Piece("### B\ntwo", ("A", "B"), None, 7, 8, 2),
+        Piece("## C\n\nthree", ("A", "C"), None, 11, 13, 3),
+        Piece("# D\nfour", ("D",), None, 15, 16, 4),
+    ]
+
+
+def test_a_heading_without_content_goes_with_the_next_section() -> None:
+    text = "# A\n\n---\n\n<!-- overview -->\n\n## B\n\n### C\n\ntext\n\n## D\n## E\nmore"
+
+    assert pieces_of(text) == [
+        Piece("# A\n\n---\n\n<!-- overview -->\n\n## B\n\n### C\n\ntext", ("A", "B", "C"), None, 1, 11, 0),
+        Piece("## D\n## E\nmore", ("A", "E"), None, 13, 15, 1),
+    ]
+
+
+def test_headings_at_the_end_go_with_the_chunk_before() -> None:
+    assert pieces_of("# A\ntext\n## B\n### C\n") == [Piece("# A\ntext\n## B\n### C", ("A",), None, 1, 4, 0)]
+
+
+def test_a_document_of_headings_only_is_chunks_under_their_own_headings() -> None:
+    found = pieces_of("\n".join(f"# Heading {number}" for number in range(20)), SMALL)
+
+    assert [(piece.line_start, piece.line_end, piece.heading_path) for piece in found] == [
+        (1, 5, ("Heading 4",)),
+        (6, 10, ("Heading 9",)),
+        (11, 14, ("Heading 13",)),
+        (15, 20, ("Heading 17",)),
+    ]
+
+
+def test_an_empty_heading_closes_sections_but_is_in_no_path() -> None:
+    assert [piece.heading_path for piece in pieces_of("# A\na\n## B\nb\n##\nc")] == [("A",), ("A", "B"), ("A",)]
+
+
+@pytest.mark.parametrize("text", ["", "\n \n\t\n", "---\ntitle: x\n---\n", "---\ntitle: x\n---\n\n \n"])
+def test_a_document_without_text_has_no_chunks(text: str) -> None:
+    assert pieces_of(text) == []
+
+
+def test_front_matter_is_in_no_chunk_but_counts_as_lines() -> None:
+    assert pieces_of("---\ntitle: x\n---\n\ntext") == [Piece("text", (), None, 5, 5, 0)]
+
+
+# --- sizes -----------------------------------------------------------------------------------------------
+
+
+def test_a_long_section_is_packed_block_by_block_with_overlap() -> None:
+    text = "# A\n\n" + "a" * 40 + "\n\nb\nb2\n\n" + "c" * 40 + "\n\n" + "d" * 10 + "\n\n" + "e" * 50
+
+    assert [(piece.line_start, piece.line_end, piece.heading_path) for piece in pieces_of(text, SMALL)] == [
+        (1, 6, ("A",)),
+        (5, 10, ("A",)),
+        (12, 12, ("A",)),  # with "d" before it, it would not fit
+    ]
+
+
+def test_a_heading_stays_with_a_fence_that_is_larger_than_the_target() -> None:
+    fence = "```\n" + "code line\n" * 12 + "```"
+
+    assert texts_of(f"# A\n\n{fence}\n\nafter", SMALL) == [f"# A\n\n{fence}", "after"]
+
+
+def test_no_overlap_begins_inside_a_fence() -> None:
+    fence = "```\n" + "x\n" * 20 + "```"
+
+    assert texts_of(f"{fence}\n\n" + "word " * 9 + "end", SMALL) == [fence, "word " * 9 + "end"]
+
+
+def test_a_fence_larger_than_the_maximum_is_cut_between_lines_at_the_maximum() -> None:
+    lines = ["```", *(f"line {number:04}" for number in range(40)), "```"]
+
+    assert (
+        texts_of("\n".join(lines), SMALL)
+        == [
+            "\n".join(lines[:15]),  # 3 + 14 * 10 characters and 14 line ends would be more than 150 with one more
+            "\n".join(lines[15:30]),
+            "\n".join(lines[30:]),
+        ]
+    )
+
+
+def test_a_long_paragraph_is_cut_between_lines_and_repeats_whole_lines() -> None:
+    lines = [f"{number} " + "x" * 13 for number in range(1, 8)]
+
+    assert texts_of("\n".join(lines), SMALL) == ["\n".join(lines[:3]), "\n".join(lines[2:5]), "\n".join(lines[4:])]
+
+
+def test_pieces_of_an_overlong_line_are_sentences_that_cite_the_whole_line() -> None:
+    sentences = ["그리고 이것은 조금 더 긴 문장이라서 따로 간다.", "가나다라 마바사 아자차카 타파하 이다.", "짧다."]
+    last = "마지막 문장은 다음 조각에 들어간다."
+
+    assert pieces_of("# A\n" + " ".join([*sentences, last]), SMALL) == [
+        Piece("# A\n" + " ".join(sentences), ("A",), None, 1, 2, 0),
+        Piece("짧다. " + last, ("A",), None, 2, 2, 1),
+    ]
+
+
+def test_words_without_end_are_cut_between_graphemes() -> None:
+    family = "👩‍👩‍👧‍👦"
+
+    assert all(regex.fullmatch(rf"(?:{family})+", text) for text in texts_of(family * 100, SMALL))
+
+
+def test_code_is_cut_at_blank_lines_first() -> None:
+    functions = [f"def f{number}():\n    a = {number}\n\n    return a" for number in range(4)]
+
+    assert texts_of("\n\n".join(functions), ChunkSizes(80, 0, 150), "a.py") == [
+        "\n\n".join(functions[:2]),
+        "\n\n".join(functions[2:]),
+    ]
+
+
+def test_code_has_lines_and_no_headings() -> None:
+    assert pieces_of("\n# comment\nx = 1\n", path="a.py") == [Piece("# comment\nx = 1", (), None, 2, 3, 0)]
+
+
+@pytest.mark.parametrize("sizes", [(100, 100, 200), (100, -1, 200), (100, 10, 99), (0, 0, 10)])
+def test_contradictory_sizes_are_refused(sizes: tuple[int, int, int]) -> None:
+    with pytest.raises(ConfigInvalidError, match="chunk sizes"):
+        ChunkSizes(*sizes)
+
+
+# --- laws ------------------------------------------------------------------------------------------------
+
+any_sizes = st.builds(
+    lambda overlap, more, most: ChunkSizes(overlap + more, overlap, overlap + more + most),
+    st.just(0) | st.integers(0, 200),
+    st.integers(10, 1500),
+    st.integers(0, 3000),
+)
+any_path = st.sampled_from(["a.md", "a.md", "a.md", "a.txt", "a.py"])
+
+
+def check_citations(document: ParsedDocument, pieces: list[Piece], sizes: ChunkSizes) -> None:
+    for number, piece in enumerate(pieces):
+        cited = document.lines[piece.line_start - 1 : piece.line_end]
+        assert piece.ordinal == number
+        assert piece.text.strip()
+        assert len(piece.text) <= sizes.max_chars
+        assert piece.text in "\n".join(cited)
+        if max(map(len, cited)) <= sizes.target_chars:
+            assert piece.text == "\n".join(cited)
+            assert cited[0].strip()
+            assert cited[-1].strip()
+
+
+def check_nothing_is_lost(document: ParsedDocument, pieces: list[Piece], sizes: ChunkSizes) -> None:
+    cited = {number for piece in pieces for number in range(piece.line_start, piece.line_end + 1)}
+    covered = [number for block in document.blocks for number in range(block.line_start, block.line_end + 1)]
+    assert cited >= {number for number in covered if document.lines[number - 1].strip()}
+    if sizes.overlap_chars == 0:
+        source = "".join(document.lines[number - 1] for number in covered)
+        assert "".join("".join(piece.text for piece in pieces).split()) == "".join(source.split())
+
+
+def check_fences_are_whole(document: ParsedDocument, pieces: list[Piece], sizes: ChunkSizes) -> None:
+    for block in document.blocks:
+        size = len("\n".join(document.lines[block.line_start - 1 : block.line_end]))
+        if block.kind in ("fence", "table") and size <= sizes.max_chars:
+            for piece in pieces:
+                assert not block.line_start < piece.line_start <= block.line_end
+                assert not block.line_start <= piece.line_end < block.line_end
+
+
+def check_order_and_overlap(document: ParsedDocument, pieces: list[Piece], sizes: ChunkSizes) -> None:
+    for before, after in itertools.pairwise(pieces):
+        assert before.line_start <= after.line_start
+        assert before.line_end <= after.line_end
+        repeated = document.lines[after.line_start - 1 : before.line_end]
+        if max(map(len, repeated), default=0) <= sizes.target_chars:
+            assert len("\n".join(repeated)) <= sizes.overlap_chars
+            assert before.line_end < after.line_end
+
+
+def check(document: ParsedDocument, sizes: ChunkSizes) -> list[Piece]:
+    pieces = chunk(document, sizes)
+    check_citations(document, pieces, sizes)
+    check_nothing_is_lost(document, pieces, sizes)
+    check_fences_are_whole(document, pieces, sizes)
+    check_order_and_overlap(document, pieces, sizes)
+    return pieces
+
+
+@given(any_path, markdown_documents, any_sizes)
+def test_chunks_are_exact_complete_bounded_and_in_order(path: str, text: str, sizes: ChunkSizes) -> None:
+    check(parse(path, text), sizes)
+
+
+@given(
+    any_path, markdown_noise | st.text(), st.sampled_from([DEFAULT, SMALL, ChunkSizes(1, 0, 1), ChunkSizes(7, 3, 9)])
+)
+def test_no_text_breaks_the_laws(path: str, text: str, sizes: ChunkSizes) -> None:
+    check(parse(path, text), sizes)
+
+
+@given(markdown_documents)
+def test_no_chunk_is_only_headings_where_there_is_content(text: str) -> None:
+    document = parse("a.md", text)
+    content = _content_lines(document)
+    pieces = chunk(document, DEFAULT)
+
+    assert not content or all(content & set(range(piece.line_start, piece.line_end + 1)) for piece in pieces)
+
+
+@given(markdown_documents, any_sizes)
+def test_a_chunk_stands_under_the_headings_of_its_first_content(text: str, sizes: ChunkSizes) -> None:
+    document = parse("a.md", text)
+    content = _content_lines(document)
+    for piece in chunk(document, sizes):
+        first = min(content & set(range(piece.line_start, piece.line_end + 1)), default=None)
+
+        assert first is None or piece.heading_path == _headings_above(document.blocks, first)
+
+
+def _content_lines(document: ParsedDocument) -> set[int]:
+    blocks = [block for block in document.blocks if block.kind not in ("heading", "rule", "comment")]
+    return {number for block in blocks for number in range(block.line_start, block.line_end + 1)}
+
+
+def _headings_above(blocks: tuple[Block, ...], line: int) -> tuple[str, ...]:
+    path: dict[int, str] = {}
+    for block in blocks:
+        if block.kind == "heading" and block.line_start < line:
+            path = {level: text for level, text in path.items() if level < block.level} | {block.level: block.heading}
+    return tuple(text for text in path.values() if text)
+
+
+@pytest.mark.skipif(not CORPUS_FILES, reason="the shared corpora are not here")
+def test_the_laws_hold_on_real_documentation() -> None:
+    total = chars = 0
+    for path in CORPUS_FILES:
+        pieces = check(parse(Path(path).name, path.read_text("utf-8")), DEFAULT)
+        total += len(pieces)
+        chars += sum(len(piece.text) for piece in pieces)
+
+    assert 600 < chars / total < 900

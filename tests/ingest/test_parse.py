@@ -1,0 +1,111 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab_stream.errors import InvalidInputError
+from kebab_stream.ingest.chunk import ChunkSizes, chunk
+from kebab_stream.ingest.document import Block, ParsedDocument
+from kebab_stream.ingest.parse import parse
+from kebab_stream.ingest.read import decode
+from kebab_stream.ingest.windows import windows
+from tests.ingest.strategies import markdown_documents, markdown_noise
+from tests.paths import SHARED
+
+VAULT = SHARED / "data" / "torture" / "markdown" / "vault"
+VAULT_FILES = sorted(path for path in VAULT.rglob("*") if path.is_file())
+
+
+def test_markdown_has_front_matter_headings_and_a_language() -> None:
+    text = "---\r\ntitle: 안내\r\ntags: [a]\r\naliases: b\r\ntrust_level: primary\r\nsource_type: wiki\r\n---\r\n# 제목\r\n본문\r\n"
+
+    assert parse("docs/x.md", text) == ParsedDocument(
+        media="markdown",
+        title="안내",
+        lines=(
+            "---",
+            "title: 안내",
+            "tags: [a]",
+            "aliases: b",
+            "trust_level: primary",
+            "source_type: wiki",
+            "---",
+            "# 제목",
+            "본문",
+        ),
+        blocks=(Block("heading", 8, 8, 1, "제목"), Block("text", 9, 9)),
+        lang="ko",
+        tags=("a",),
+        aliases=("b",),
+        trust_level="primary",
+        source_type="wiki",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("---\ntitle: F\n---\n# H", "F"),
+        ("---\ntitle:\n---\n## two\n# *H*\n# I", "H"),
+        ("#\n# H", "H"),
+        ("> # quoted\n\n## two", "file name"),
+        ("", "file name"),
+    ],
+)
+def test_the_title_is_stated_or_the_first_top_heading_or_the_file_name(text: str, title: str) -> None:
+    assert parse("a/file name.md", text).title == title
+
+
+@pytest.mark.parametrize(
+    ("text", "lang"),
+    [
+        ("---\nlang: en-GB\n---\n한국어 본문", "en"),
+        ("```\n" + "code in latin letters\n" * 50 + "```\n한국어 설명", "ko"),
+        ("<script>\n" + "const x = ref(null)\n" * 50 + "</script>\n\n한국어 설명", "ko"),
+        ("---\ntitle: 목차만\n---\n", "ko"),
+        ("# 123", "und"),
+    ],
+)
+def test_the_language_is_that_of_the_prose(text: str, lang: str) -> None:
+    assert parse("1.md", text).lang == lang
+
+
+def test_source_code_has_a_code_language_and_no_other() -> None:
+    assert parse("src/a.py", "# 한국어 주석\nx = 1\n") == ParsedDocument(
+        media="code",
+        title="a.py",
+        lines=("# 한국어 주석", "x = 1"),
+        blocks=(Block("text", 1, 2),),
+        lang=None,
+        code_lang="python",
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "media"), [("a.txt", "text"), ("README", "text"), ("a.rst", "rst"), ("a.xyz", "text")]
+)
+def test_other_text_is_read_as_paragraphs(path: str, media: str) -> None:
+    document = parse(path, "# 제목 아님\n\nb")
+
+    assert (document.media, document.blocks) == (media, (Block("text", 1, 1), Block("text", 3, 3)))
+
+
+@given(st.sampled_from(["a.md", "a.txt", "a.py"]), markdown_documents | markdown_noise | st.text())
+def test_no_text_can_fail(path: str, text: str) -> None:
+    assert parse(path, text) == parse(path, text)
+
+
+@pytest.mark.parametrize("path", VAULT_FILES, ids=lambda path: path.name)
+def test_files_made_to_break_parsers_take_no_time(path) -> None:  # type: ignore[no-untyped-def]
+    try:
+        text = decode(path.read_bytes())
+    except InvalidInputError:
+        assert path.name in {"cp949.md", "invalid-utf8.md", "nul.md"}
+        return
+
+    start = time.perf_counter()
+    for piece in chunk(parse(path.name, text), ChunkSizes()):
+        windows(piece.text)
+
+    assert time.perf_counter() - start < 2
