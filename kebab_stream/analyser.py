@@ -82,6 +82,14 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def fold(text: str) -> str:
+    """The text as "contains" compares it: NFKC, case folded, white space collapsed to single spaces.
+
+    Never raises. Folding again changes nothing.
+    """
+    return " ".join(unicodedata.normalize("NFKC", _normalised(text).casefold()).split())
+
+
 def _normalised(text: str) -> str:
     visible = _INVISIBLE.sub("", text)
     return unicodedata.normalize("NFKC", _TOO_MANY_MARKS.sub(r"\1", visible))

@@ -93,9 +93,9 @@ class IndexCorruptError(KebabError):
 
     code = "index_corrupt"
 
-    def __init__(self, path: str, problem: str) -> None:
-        super().__init__(f"index file {path}: {problem}", "run `kebab ingest --rebuild-index`", {"path": path})
-        self.args = (path, problem)
+    def __init__(self, path: str, problem: str, hint: str = "run `kebab ingest --rebuild-index`") -> None:
+        super().__init__(f"index file {path}: {problem}", hint, {"path": path})
+        self.args = (path, problem, hint)
 
 
 class IndexLockedError(KebabError):

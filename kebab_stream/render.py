@@ -31,6 +31,12 @@ def generic_record(error: BaseException) -> ErrorRecord:
     )
 
 
+def error_text(record: ErrorRecord, *, with_hint: bool = True) -> str:
+    """An error for people: `error: [code] message`, and its hint on a second line."""
+    text = f"error: [{record.code}] {printable(record.message)}"
+    return f"{text}\nhint: {printable(record.hint)}" if record.hint and with_hint else text
+
+
 def encodable(text: str) -> str:
     """The text with what UTF-8 cannot hold (lone surrogates) as backslash escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

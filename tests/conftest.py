@@ -7,10 +7,16 @@ from pathlib import Path
 
 import anyio
 import pytest
+from blockbuster import BlockBuster, blockbuster_ctx
+from hypothesis import settings
 
 from kebab_stream.config import Config, Storage
 from kebab_stream.ingest import IngestRequest, ingest
 from tests.paths import FIXTURES
+
+# A busy machine makes an example slow now and then; tests that are about time measure it themselves.
+settings.register_profile("no_deadline", deadline=None)
+settings.load_profile("no_deadline")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,6 +29,19 @@ def _no_user_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
         for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
             patch.setenv(name, str(tmp_path_factory.mktemp(name.lower())))
         yield
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Async tests run on the event loop that the program uses."""
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def blockbuster() -> Iterator[BlockBuster]:
+    """Every test fails if our code blocks the event loop."""
+    with blockbuster_ctx("kebab_stream") as blocker:
+        yield blocker
 
 
 @pytest.fixture(scope="session")

@@ -12,17 +12,11 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio import create_task_group, fail_after, to_thread
-from blockbuster import BlockBuster, BlockingError, blockbuster_ctx
+from blockbuster import BlockingError
 
 from kebab_stream.concurrency import run_blocking, stdin_chunks, write_all
 from kebab_stream.errors import StorageError
 from tests.paths import ROOT
-
-
-@pytest.fixture(autouse=True)
-def blockbuster() -> Iterator[BlockBuster]:
-    with blockbuster_ctx("kebab_stream") as blocker:
-        yield blocker
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """One search as JSON: what is accepted, and that whatever is not names its key, its value and what would be."""
 
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.model import Filters, SearchOpts, SearchQuery
 from kebab_stream.single import validate
+from kebab_stream.single.filters import FILTERS, FilterDef
 from kebab_stream.wire import SearchItem, parse_item
 
 LIST_KEYS = ("tag", "media", "repo", "code_lang", "source", "source_type", "must", "must_not")
@@ -254,3 +256,12 @@ def test_the_published_schema_describes_every_key_and_forbids_others() -> None:
 @pytest.mark.parametrize("key", [key for key in EVERYTHING if key in validate.ACCEPTED])
 def test_no_key_accepts_an_object(key: str) -> None:
     assert problem_of({"query": "x", key: {"value": EVERYTHING[key]}}).details["key"] == key
+
+
+@pytest.mark.parametrize("definition", FILTERS, ids=lambda definition: definition.name)
+def test_every_filter_of_the_table_is_a_key_of_an_item(definition: FilterDef) -> None:
+    given = EVERYTHING[definition.name]
+
+    assert isinstance(given, list) == (definition.values != "one")
+    assert definition.name in SearchItem.model_fields
+    assert {definition.name for definition in FILTERS} == {field.name for field in fields(Filters)}

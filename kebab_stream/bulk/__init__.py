@@ -6,6 +6,7 @@ from kebab_stream.bulk.emit import Emitter, HumanEmitter, JsonEmitter, Sink
 from kebab_stream.bulk.execute import Searcher, answer, bulk_item, summary_of, unechoable
 from kebab_stream.bulk.reader import read_batch
 from kebab_stream.bulk.validate import LIMITS, too_many
+from kebab_stream.config import Config
 from kebab_stream.concurrency import run_blocking
 from kebab_stream.model import BulkSearchItem, BulkSearchSummary, ErrorRecord
 from kebab_stream.render import error_record
@@ -17,6 +18,7 @@ __all__ = [
     "Searcher",
     "Sink",
     "bulk_search",
+    "bulk_search_with_config",
     "run_bulk",
 ]
 
@@ -65,6 +67,23 @@ def bulk_search(searcher: Searcher, items: Sequence[object]) -> tuple[list[BulkS
     answers = [_answered(searcher, value) for value in items]
     failed = sum(item.error is not None for item in answers)
     return answers, summary_of(len(answers), failed)
+
+
+def bulk_search_with_config(config: Config, items: Sequence[object]) -> tuple[list[BulkSearchItem], BulkSearchSummary]:
+    """Open the index of a configuration, answer decoded items on it, and close it.
+
+    Raises:
+        ConfigInvalidError: there are more than 100 items; nothing was opened.
+        NotIndexedError, IndexCorruptError: the index cannot be opened (not looked at without items).
+    """
+    if len(items) > LIMITS.items:
+        raise too_many(LIMITS)
+    if not items:
+        return [], summary_of(0, 0)
+    from kebab_stream.engine import Engine  # late: a batch that is refused needs none of what it imports
+
+    with Engine.open(config) as engine:
+        return bulk_search(engine, items)
 
 
 def _answered(searcher: Searcher, value: object) -> BulkSearchItem:

@@ -8,7 +8,7 @@ import orjson
 from kebab_stream.bulk.execute import bulk_item
 from kebab_stream.bulk.validate import BatchLine
 from kebab_stream.model import BulkSearchSummary, ErrorRecord, SearchResponse
-from kebab_stream.render import printable, to_json
+from kebab_stream.render import error_text, printable, to_json
 from kebab_stream.single.validate import shown
 
 Sink = Callable[[bytes], None]
@@ -48,7 +48,7 @@ class HumanEmitter:
     Args:
         out: standard output.
         err: standard error.
-        render: what a single search prints on standard output for this response, safe for a terminal.
+        render: what a single search prints on standard output for this response and query, safe for a terminal.
         notes: what it prints on standard error.
         quiet: leave out the hints of errors.
     """
@@ -58,7 +58,7 @@ class HumanEmitter:
         out: Sink,
         err: Sink,
         *,
-        render: Callable[[SearchResponse], str],
+        render: Callable[[SearchResponse, str], str],
         notes: Callable[[SearchResponse], str] = lambda response: "",
         quiet: bool = False,
     ) -> None:
@@ -72,11 +72,9 @@ class HumanEmitter:
     def item(self, number: int, line: BatchLine, outcome: SearchResponse | ErrorRecord) -> None:
         self._say(f"# Query {number}: {_title(line.value)}")
         if isinstance(outcome, ErrorRecord):
-            self._say(f"error: [{outcome.code}] {printable(outcome.message)}")
-            if outcome.hint and not self._quiet:
-                self._say(f"hint: {printable(outcome.hint)}")
+            self._say(error_text(outcome, with_hint=not self._quiet))
             return
-        if block := self._render(outcome).rstrip("\n"):
+        if block := self._render(outcome, _query(line.value) or "").rstrip("\n"):
             self._out(_encoded(f"{self._gap}{block}\n"))
             self._gap = "\n"
         self._say(self._notes(outcome))
@@ -95,5 +93,10 @@ def _encoded(text: str) -> bytes:
 
 def _title(value: object) -> str:
     """The query on one line; an item without a query, as short JSON."""
+    query = _query(value)
+    return shown(value) if query is None else printable(" ".join(query.split()))
+
+
+def _query(value: object) -> str | None:
     query = value.get("query") if isinstance(value, dict) else None
-    return printable(" ".join(query.split())) if isinstance(query, str) else shown(value)
+    return query if isinstance(query, str) else None

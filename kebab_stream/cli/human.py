@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from dataclasses import dataclass
 
 from kebab_stream.analyser import terms
@@ -9,6 +10,7 @@ from kebab_stream.model import CodeCitation, PageCitation, SearchHit, SearchResp
 from kebab_stream.render import printable
 
 _WORD = re.compile(r"\w+")
+_INDENT = "    "
 _BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -18,11 +20,15 @@ class Style:
 
     emphasis: bool = False
     """Whether escape sequences may be written."""
+    columns: int | None = None
+    """Width to wrap snippets to; None leaves each on one line, for programs."""
 
     @classmethod
     def for_stdout(cls) -> "Style":
-        """Emphasis on a terminal, unless NO_COLOR asks for none."""
-        return cls(emphasis=os.isatty(1) and not os.environ.get("NO_COLOR"))
+        """Wrapped and with emphasis on a terminal, unless NO_COLOR asks for none."""
+        if not os.isatty(1):
+            return cls()
+        return cls(emphasis=not os.environ.get("NO_COLOR"), columns=shutil.get_terminal_size().columns)
 
 
 def response_text(response: SearchResponse, query: str, style: Style = Style()) -> str:
@@ -51,8 +57,17 @@ def _hit_text(hit: SearchHit, wanted: frozenset[str], style: Style) -> str:
     head = f"{hit.rank}. {hit.score:.4f}  {_painted(place, _BOLD, style)}"
     if headings:
         head += f"  {_painted(headings, _DIM, style)}"
-    snippet = printable(" ".join(hit.snippet.split()))
-    return f"{head}\n    {_emphasised(snippet, wanted)}\n"
+    snippet = _emphasised(printable(" ".join(hit.snippet.split())), wanted)
+    return f"{head}\n{_indented(snippet, style)}\n"
+
+
+def _indented(snippet: str, style: Style) -> str:
+    if style.columns is None:
+        return _INDENT + snippet
+    import wcwidth  # late: only where somebody is watching
+
+    room = max(20, style.columns - len(_INDENT))
+    return "\n".join(_INDENT + line for line in wcwidth.wrap(snippet, room))
 
 
 def _lines(hit: SearchHit) -> str:

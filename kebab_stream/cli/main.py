@@ -21,6 +21,7 @@ EXIT_ERROR = 2
 
 def main() -> NoReturn:
     """Run the command line of this process and leave."""
+    _open_missing_descriptors()
     for stream in (sys.stdout, sys.stderr):
         # UTF-8 whatever the locale; what cannot be written never stops a message.
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
@@ -29,30 +30,37 @@ def main() -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; its exit status. Failures are reported on stderr, in JSON where --json is given."""
-    as_json = wants_json(arguments)
     try:
         status = _run(arguments)
         sys.stdout.flush()  # the help texts; results are written at once
-    except BrokenPipeError:
-        status = EXIT_CLOSED_PIPE
     except (KeyboardInterrupt, click.Abort):
-        status = EXIT_INTERRUPTED
-    except KebabError as error:
-        report(error_record(error), as_json=as_json)
-        status = error.exit_status
-    except click.ClickException as error:
-        report(error_record(_usage_error(error)), as_json=as_json)
-        status = EXIT_ERROR
+        return EXIT_INTERRUPTED
     except Exception as error:  # noqa: BLE001  # the edge of the command line: nothing may end in a traceback
-        report(generic_record(error), as_json=as_json)
-        status = EXIT_ERROR
+        return _report(_leaf_of(error), as_json=is_given("--json", arguments), quiet=is_given("--quiet", arguments))
     return status
 
 
-def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether failures are to be told in JSON, known even where the arguments cannot be parsed."""
-    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    return "--json" in options
+def _report(error: Exception, *, as_json: bool, quiet: bool) -> int:
+    """Tell what went wrong; the exit status that goes with it."""
+    if isinstance(error, BrokenPipeError):
+        return EXIT_CLOSED_PIPE
+    if isinstance(error, click.ClickException):
+        error = _usage_error(error)
+    record = error_record(error) if isinstance(error, KebabError) else generic_record(error)
+    report(record, as_json=as_json, with_hint=not quiet)
+    return error.exit_status if isinstance(error, KebabError) else EXIT_ERROR
+
+
+def _leaf_of(error: Exception) -> Exception:
+    """The first error inside the groups that task groups raise."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def is_given(option: str, arguments: Sequence[str]) -> bool:
+    """Whether a common option is among the arguments, known even where they cannot be parsed."""
+    return option in (arguments[: arguments.index("--")] if "--" in arguments else arguments)
 
 
 def drive(coroutine: Coroutine[Any, Any, object]) -> object:
@@ -93,6 +101,16 @@ def _require_unicode(argument: str) -> None:
     except UnicodeEncodeError:
         shown = argument.encode("utf-8", "backslashreplace").decode("utf-8")
         raise InvalidInputError(f"argument {printable(shown)[:80]!r} is not valid UTF-8") from None
+
+
+def _open_missing_descriptors() -> None:
+    """Open the null device for standard streams that the caller closed, so that no index file gets their number."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number: this one
+            setattr(sys, name, os.fdopen(descriptor, "r" if descriptor == 0 else "w", closefd=False))
 
 
 def _leave(status: int) -> NoReturn:

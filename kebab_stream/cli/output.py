@@ -8,7 +8,7 @@ from types import FrameType
 
 from kebab_stream.concurrency import write_all
 from kebab_stream.model import ErrorRecord, WarningRecord
-from kebab_stream.render import printable, to_json
+from kebab_stream.render import error_text, printable, to_json
 
 STDIN = 0
 STDOUT = 1
@@ -33,18 +33,9 @@ def say(line: str) -> None:
         write_all(STDERR, line.encode("utf-8", "backslashreplace") + b"\n")
 
 
-def report(record: ErrorRecord, *, as_json: bool) -> None:
+def report(record: ErrorRecord, *, as_json: bool, with_hint: bool) -> None:
     """An error on stderr: one line of JSON, or the message with its hint."""
-    if as_json:
-        say(to_json(record).decode("utf-8"))
-        return
-    say(error_text(record))
-
-
-def error_text(record: ErrorRecord) -> str:
-    """An error for people: `error: [code] message`, and its hint on a second line."""
-    text = f"error: [{record.code}] {printable(record.message)}"
-    return f"{text}\nhint: {printable(record.hint)}" if record.hint else text
+    say(to_json(record).decode("utf-8") if as_json else error_text(record, with_hint=with_hint))
 
 
 def warn(record: WarningRecord, *, as_json: bool) -> None:

@@ -157,7 +157,7 @@ def _emitter(told: Common) -> "Emitter":
     return HumanEmitter(
         out,
         err,
-        render=lambda response: response_text(response, "", style),
+        render=functools.partial(response_text, style=style),
         notes=functools.partial(notes_text, quiet=told.quiet),
         quiet=told.quiet,
     )

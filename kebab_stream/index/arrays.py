@@ -1,32 +1,44 @@
-"""Reading the `.npy` files of a generation."""
+"""The files of a generation as arrays: raw little-endian numbers without a header, mapped into memory."""
 
+import os
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kebab_stream.errors import IndexCorruptError
+from kebab_stream.errors import IndexCorruptError, StorageError
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-def load_array(path: Path) -> NDArray[Any]:
-    """A memory-mapped array (an empty one cannot be mapped and is read).
+def write_array(path: Path, array: NDArray[Any]) -> None:
+    """Write the numbers of an array, in C order, to a file that must not exist yet: others may have it mapped.
 
     Raises:
-        IndexCorruptError: the file is missing or is no array.
+        OSError: with the system's own reason, which `ndarray.tofile` would hide.
+    """
+    with path.open("xb") as file:
+        file.write(np.ascontiguousarray(array).data)
+
+
+def mapped(path: Path, dtype: "np.dtype[Scalar]") -> NDArray[Scalar]:
+    """A whole file as a read-only array of one axis, which stays readable when the file is removed.
+
+    Raises:
+        IndexCorruptError: the file is missing, or ends within a number.
+        StorageError: it cannot be read.
     """
     try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise IndexCorruptError(str(path), "missing") from None
-    except (ValueError, OSError, EOFError):
-        return _load_unmapped(path)
-    return array
-
-
-def _load_unmapped(path: Path) -> NDArray[Any]:
-    try:
-        array: NDArray[Any] = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise IndexCorruptError(str(path), str(error)) from error
-    return array
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size % dtype.itemsize:
+                raise IndexCorruptError(str(path), "cut short")
+            if size == 0:  # which cannot be mapped
+                return np.empty(0, dtype)
+            return np.frombuffer(mmap(file.fileno(), size, access=ACCESS_READ), dtype)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise IndexCorruptError(str(path), "missing") from error
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error

@@ -1,8 +1,8 @@
 """One generation of the index files: written beside the old one, complete before anybody sees it, never changed after.
 
-    chunk_ids.npy    (n, 16) uint8, ascending: a chunk's number is its row
-    doc_ids.npy      (m, 16) uint8, ascending: a document's number is its row
-    chunk_docs.npy   (n,) int32: the document number of each chunk
+    chunk_ids.bin    (n, 16) uint8, ascending: a chunk's number is its row
+    doc_ids.bin      (m, 16) uint8, ascending: the documents that have chunks; a document's number is its row
+    chunk_docs.bin   (n,) int32: the document number of each chunk
     ...              the files of the two indexes
     manifest.json    versions, counts, and the size and checksum of each file
 
@@ -12,8 +12,9 @@ whatever way it came about.
 
 import hashlib
 import json
-import os
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self
@@ -21,8 +22,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kebab_stream.errors import IndexCorruptError
-from kebab_stream.index.arrays import load_array
+from kebab_stream.analyser import ANALYSER_VERSION
+from kebab_stream.errors import IndexCorruptError, StorageError
+from kebab_stream.index.arrays import mapped, write_array
+from kebab_stream.index.durable import sync, writing
 from kebab_stream.index.lexical import LexicalBuilder, LexicalIndex, write_lexical
 from kebab_stream.index.vectors import VectorBuilder, VectorIndex, write_vectors
 
@@ -30,6 +33,9 @@ INDEX_VERSION = "1"
 """Version of the format of a generation."""
 
 _MANIFEST = "manifest.json"
+_CHUNK_IDS = "chunk_ids.bin"
+_DOC_IDS = "doc_ids.bin"
+_CHUNK_DOCS = "chunk_docs.bin"
 _ID_BYTES = 16
 
 
@@ -49,7 +55,6 @@ class Manifest:
     index_version: str
     analyser_version: str
     n_chunks: int
-    n_documents: int
     n_windows: int
     embedding: EmbeddingSpec | None
     files: dict[str, tuple[int, str]]
@@ -81,7 +86,8 @@ class Generation:
         """Open a generation after cheap checks (versions and sizes; checksums are for `doctor`).
 
         Raises:
-            IndexCorruptError: a file is missing, of the wrong size, or of an unknown format.
+            IndexCorruptError: a file is missing, of the wrong size, or made by another version of the program.
+            StorageError: a file cannot be read.
         """
         manifest = read_manifest(folder)
         for name, (size, _) in manifest.files.items():
@@ -89,13 +95,16 @@ class Generation:
         embedding = manifest.embedding
         generation = cls(
             manifest=manifest,
-            chunk_ids=load_array(folder / "chunk_ids.npy"),
-            doc_ids=load_array(folder / "doc_ids.npy"),
-            chunk_docs=load_array(folder / "chunk_docs.npy"),
+            chunk_ids=_mapped_ids(folder / _CHUNK_IDS),
+            doc_ids=_mapped_ids(folder / _DOC_IDS),
+            chunk_docs=mapped(folder / _CHUNK_DOCS, np.dtype("<i4")),
             lexical=LexicalIndex.open(folder),
             vectors=VectorIndex.open(folder, embedding.dim) if embedding else None,
         )
-        if not len(generation.chunk_ids) == len(generation.chunk_docs) == generation.lexical.n_chunks:
+        counts = {len(generation.chunk_ids), len(generation.chunk_docs), generation.lexical.n_chunks}
+        if generation.vectors:
+            counts.add(generation.vectors.n_chunks)
+        if counts != {manifest.n_chunks}:
             raise IndexCorruptError(str(folder), "its files disagree on the number of chunks")
         return generation
 
@@ -117,7 +126,6 @@ def write_generation(
     keys: Iterable[tuple[bytes, bytes]],
     old: Generation | None,
     added: Additions,
-    analyser_version: str,
     embedding: EmbeddingSpec | None,
 ) -> Manifest:
     """Write a generation into a new folder, and sync it to disk.
@@ -127,53 +135,69 @@ def write_generation(
         keys: (chunk id, document id) of every chunk of the new state, in chunk id order.
         old: the generation whose chunks are carried over, unless they are in `added` or not in `keys`.
         added: the chunks that are new or changed; with `old`, all that `keys` has beyond it.
+        embedding: the model of the vectors in `old` and `added`; None for a generation without vectors.
+
+    Raises:
+        IndexCorruptError: `old` and `added` are not the chunks of `keys`, or `old` is damaged.
+        StorageError: it cannot be written, for example because the disk is full. Nothing is left of it.
     """
     pairs = list(keys)
     chunk_ids = _as_rows(chunk_id for chunk_id, _ in pairs)
     documents = sorted({doc_id for _, doc_id in pairs})
     number_of_document = {doc_id: number for number, doc_id in enumerate(documents)}
-    chunk_docs = np.fromiter((number_of_document[doc_id] for _, doc_id in pairs), dtype=np.int32, count=len(pairs))
+    chunk_docs = np.fromiter((number_of_document[doc_id] for _, doc_id in pairs), dtype="<i4", count=len(pairs))
     old_to_new, added_to_new = _moves(chunk_ids, old, added)
-
-    partial = folder.with_name(f".{folder.name}.partial")
-    partial.mkdir(parents=True)
-    np.save(partial / "chunk_ids.npy", chunk_ids)
-    np.save(partial / "doc_ids.npy", _as_rows(documents))
-    np.save(partial / "chunk_docs.npy", chunk_docs)
-    write_lexical(
-        partial,
-        n_chunks=len(pairs),
-        old=old.lexical if old else None,
-        old_to_new=old_to_new,
-        added=added.lexical,
-        added_to_new=added_to_new,
-    )
-    n_windows = 0
-    if embedding is not None:
-        write_vectors(
+    with _appearing(folder) as partial:
+        write_array(partial / _CHUNK_IDS, chunk_ids)
+        write_array(partial / _DOC_IDS, _as_rows(documents))
+        write_array(partial / _CHUNK_DOCS, chunk_docs)
+        write_lexical(
             partial,
-            dim=embedding.dim,
             n_chunks=len(pairs),
-            old=old.vectors if old else None,
+            old=old.lexical if old else None,
             old_to_new=old_to_new,
-            added=added.vectors,
+            added=added.lexical,
             added_to_new=added_to_new,
         )
-        n_windows = VectorIndex.open(partial, embedding.dim).n_windows
-    manifest = Manifest(
-        index_version=INDEX_VERSION,
-        analyser_version=analyser_version,
-        n_chunks=len(pairs),
-        n_documents=len(documents),
-        n_windows=n_windows,
-        embedding=embedding,
-        files={path.name: _sync_and_sum(path) for path in sorted(partial.iterdir())},
-    )
-    (partial / _MANIFEST).write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
-    _sync_and_sum(partial / _MANIFEST)
-    partial.rename(folder)
-    _sync_folder(folder.parent)
+        n_windows = 0
+        if embedding is not None:
+            write_vectors(
+                partial,
+                dim=embedding.dim,
+                n_chunks=len(pairs),
+                old=old.vectors if old else None,
+                old_to_new=old_to_new,
+                added=added.vectors,
+                added_to_new=added_to_new,
+            )
+            n_windows = VectorIndex.open(partial, embedding.dim).n_windows
+        manifest = Manifest(
+            index_version=INDEX_VERSION,
+            analyser_version=ANALYSER_VERSION,
+            n_chunks=len(pairs),
+            n_windows=n_windows,
+            embedding=embedding,
+            files={path.name: _sync_and_sum(path) for path in sorted(partial.iterdir())},
+        )
+        (partial / _MANIFEST).write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
+        sync(partial / _MANIFEST)
+        sync(partial)
     return manifest
+
+
+@contextmanager
+def _appearing(folder: Path) -> Iterator[Path]:
+    """A folder under another name, which gets its own name at the end, or vanishes if that is not reached."""
+    partial = folder.with_name(f".{folder.name}.partial")
+    with writing(folder):
+        try:
+            partial.mkdir(parents=True)
+            yield partial
+            partial.rename(folder)
+            sync(folder.parent)
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
 
 
 def _moves(
@@ -212,27 +236,41 @@ def _numbers_of(ids: NDArray[np.uint8], ascending: NDArray[np.uint8]) -> NDArray
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """What a generation says of itself. Raises IndexCorruptError if it says nothing that can be read."""
+    """What a generation says of itself.
+
+    Raises:
+        IndexCorruptError: nothing that can be understood.
+        StorageError: it cannot be read.
+    """
     path = folder / _MANIFEST
     try:
         fields = json.loads(path.read_bytes())
-        if fields["index_version"] != INDEX_VERSION:
-            raise IndexCorruptError(
-                str(path), f"format {fields['index_version']!r}, this program reads {INDEX_VERSION}"
-            )
+        for name, ours in (("index_version", INDEX_VERSION), ("analyser_version", ANALYSER_VERSION)):
+            if fields[name] != ours:
+                raise IndexCorruptError(str(path), f"{name} is {fields[name]!r}, this program has {ours!r}")
         embedding = fields.pop("embedding")
         files = {name: (int(size), str(digest)) for name, (size, digest) in fields.pop("files").items()}
         return Manifest(embedding=EmbeddingSpec(**embedding) if embedding else None, files=files, **fields)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise IndexCorruptError(str(path), "missing") from None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise IndexCorruptError(str(path), f"not a manifest ({error})") from error
+
+
+def _mapped_ids(path: Path) -> NDArray[np.uint8]:
+    """(n, 16) bytes of n ids."""
+    numbers = mapped(path, np.dtype(np.uint8))
+    if len(numbers) % _ID_BYTES:
+        raise IndexCorruptError(str(path), "cut short")
+    return numbers.reshape(-1, _ID_BYTES)
 
 
 def _check_size(path: Path, size: int) -> None:
     try:
         actual = path.stat().st_size
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise IndexCorruptError(str(path), "missing") from None
     if actual != size:
         raise IndexCorruptError(str(path), f"{actual} bytes, {size} expected")
@@ -240,15 +278,7 @@ def _check_size(path: Path, size: int) -> None:
 
 def _sync_and_sum(path: Path) -> tuple[int, str]:
     """Bring a written file to disk; its size and checksum."""
-    with path.open("rb+") as file:
+    sync(path)
+    with path.open("rb") as file:
         digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
-        os.fsync(file.fileno())
         return file.tell(), digest.hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -18,14 +18,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kebab_stream.errors import IndexCorruptError, StorageError
+from kebab_stream.errors import IndexCorruptError
+from kebab_stream.index.arrays import mapped, write_array
 
 _DTYPES = {
     "terms": "<u1",
@@ -161,19 +161,7 @@ class LexicalIndex:
         return 0, 0
 
     def _mapped(self, name: str) -> NDArray[Any]:
-        path = _path(self._folder, name)
-        dtype = np.dtype(_DTYPES[name])
-        try:
-            size = path.stat().st_size
-            self._check(name, fits=size % dtype.itemsize == 0)
-            if size == 0:  # which cannot be mapped
-                return np.empty(0, dtype)
-            with path.open("rb") as file:
-                return np.frombuffer(mmap(file.fileno(), size, access=ACCESS_READ), dtype)
-        except FileNotFoundError as error:
-            raise IndexCorruptError(str(path), "is missing") from error
-        except OSError as error:
-            raise StorageError(f"cannot read {path}: {error}") from error
+        return mapped(_path(self._folder, name), np.dtype(_DTYPES[name]))
 
     def _check_division(self, name: str, offsets: NDArray[np.int64], total: int) -> None:
         self._check(name, fits=len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == total)
@@ -294,7 +282,7 @@ def _write(folder: Path, terms: list[bytes], packed: NDArray[np.uint64], lengths
         "lengths": np.append(lengths, -1 - len(lengths)),
     }
     for name, column in columns.items():
-        column.astype(_DTYPES[name], copy=False).tofile(_path(folder, name))
+        write_array(_path(folder, name), column.astype(_DTYPES[name], copy=False))
 
 
 def _encoded(term: str) -> bytes:

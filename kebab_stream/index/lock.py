@@ -19,7 +19,8 @@ def write_lock(data_dir: Path) -> Iterator[None]:
     import filelock  # late: searches never write
 
     holder = data_dir / "write.pid"
-    lock = filelock.FileLock(data_dir / "write.lock", blocking=False)
+    # Not thread-local: an ingest takes the lock in one worker thread and gives it back in another.
+    lock = filelock.FileLock(data_dir / "write.lock", blocking=False, thread_local=False)
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         lock.acquire()

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from kebab_stream.errors import IndexCorruptError, NotIndexedError
+from kebab_stream.errors import IndexCorruptError
 from kebab_stream.index.generation import Generation
-from kebab_stream.index.store import Store
+from kebab_stream.index.store import Store, store_corrupt
 
 INDEX_FOLDER = "index"
 
 _ATTEMPTS = 5
-"""How often opening is tried again when a writer commits, and removes the old files, at that very moment."""
+"""How often opening is tried when writers commit, and remove old index files, at that very moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,29 +29,26 @@ class Snapshot:
         Raises:
             NotIndexedError: nothing was ever committed.
             IndexCorruptError: the store or an index file is damaged.
+            StorageError: one of them cannot be read.
         """
-        store = Store.open(data_dir)
-        try:
-            return cls(store, *_current(store, data_dir))
-        except BaseException:
-            store.close()
-            raise
+        for attempt in range(1, _ATTEMPTS + 1):
+            store = Store.open(data_dir)
+            try:
+                return cls(store, *_generation_of(store, data_dir))
+            except BaseException as error:
+                store.close()
+                if not isinstance(error, IndexCorruptError) or store.is_current() or attempt == _ATTEMPTS:
+                    raise
+        raise AssertionError  # the last attempt returned or raised
 
     def close(self) -> None:
         """Let go of the store; the mapped arrays go with their last user."""
         self.store.close()
 
 
-def _current(store: Store, data_dir: Path) -> tuple[Generation, str]:
-    """The generation that the store's state names, and its corpus_revision."""
-    for _ in range(_ATTEMPTS):
-        name = store.meta("generation")
-        if name is None:
-            raise NotIndexedError(str(data_dir))
-        try:
-            return Generation.open(data_dir / INDEX_FOLDER / name), store.meta("corpus_revision") or ""
-        except IndexCorruptError:
-            store.begin()
-            if store.meta("generation") == name:
-                raise
-    raise IndexCorruptError(str(data_dir / INDEX_FOLDER), "it changes faster than it can be opened")
+def _generation_of(store: Store, data_dir: Path) -> tuple[Generation, str]:
+    """The index files that a state of the store names, and its corpus_revision."""
+    name, revision = store.meta("generation"), store.meta("corpus_revision")
+    if name is None or revision is None:
+        raise store_corrupt(data_dir, "the store names no index files")
+    return Generation.open(data_dir / INDEX_FOLDER / name), revision

@@ -1,6 +1,7 @@
 """Reading the SQLite store: the source of truth, from which the index files can be rebuilt.
 
-A reader holds one read transaction, so it sees one committed state for as long as it lives.
+The file is never changed in place: a writer changes a copy, which then takes the file's name. So a reader keeps the
+state it opened for as long as it lives, takes no lock, needs no write access and leaves no file behind.
 """
 
 import json
@@ -17,42 +18,37 @@ from kebab_stream.model import Chunk, ChunkId, DocId, Document
 STORE_FILE = "kebab.sqlite"
 STORE_VERSION = 1
 
+_N_CHUNK_COLUMNS = CHUNK_COLUMNS.count(",") + 1
 _MAX_VARIABLES = 500
 """Ids asked for in one statement; SQLite allows at least 999."""
 
 
 class Store:
-    """One connection to the store, for reading."""
+    """One connection to one committed state of the store, for reading."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, identity: object) -> None:
         self._connection = connection
         self._path = path
+        self._identity = identity
 
     @classmethod
     def open(cls, data_dir: Path) -> Self:
-        """Open for reading and pin the state committed last.
+        """Open the state committed last.
 
         Raises:
             NotIndexedError: there is no store.
             IndexCorruptError: it is damaged or of another version.
+            StorageError: it cannot be read.
         """
         path = data_dir / STORE_FILE
-        if not path.is_file():
+        identity = _identity(path)
+        if identity is None:
             raise NotIndexedError(str(data_dir))
-        with translated(path):
-            store = cls(_connect_readonly(path), path)
-        store.begin()
-        return store
+        return cls(connect_readonly(path), path, identity)
 
-    def begin(self) -> None:
-        """Pin the state committed last (leaving an older one)."""
-        with translated(self._path):
-            if self._connection.in_transaction:
-                self._connection.rollback()
-            self._connection.execute("BEGIN")
-            version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        if version != STORE_VERSION:
-            raise IndexCorruptError(str(self._path), f"store version {version}, this program reads {STORE_VERSION}")
+    def is_current(self) -> bool:
+        """Whether nothing was committed since this state was opened: one `stat`."""
+        return _identity(self._path) == self._identity
 
     def close(self) -> None:
         """Let go of the state and the file."""
@@ -71,16 +67,17 @@ class Store:
     def sources(self) -> list[SourceRow]:
         """All known sources, by id."""
         rows = self.rows("SELECT source_id, root, exclude, trust_level, source_type FROM sources ORDER BY source_id")
-        return [
-            SourceRow(
-                source_id=source_id,
-                root=root,
-                exclude=tuple(json.loads(exclude)),
-                trust_level=trust_level,
-                source_type=source_type,
-            )
-            for source_id, root, exclude, trust_level, source_type in rows
-        ]
+        with _understood(self._path):
+            return [
+                SourceRow(
+                    source_id=source_id,
+                    root=root,
+                    exclude=tuple(json.loads(exclude)),
+                    trust_level=trust_level,
+                    source_type=source_type,
+                )
+                for source_id, root, exclude, trust_level, source_type in rows
+            ]
 
     def count(self, table: str) -> int:
         """Number of rows of `documents` or `chunks`."""
@@ -98,10 +95,8 @@ class Store:
                 f" WHERE chunk_id IN ({marks})",
                 batch,
             )
-            for row in rows:
-                document = document_of(row[8:])
-                chunk = chunk_of(row[:8], document.doc_id)
-                found[chunk.chunk_id] = (chunk, document)
+            with _understood(self._path):
+                found.update((chunk.chunk_id, (chunk, document)) for chunk, document in map(_entry, rows))
         return found
 
     def chunk_paths(self, ids: Sequence[bytes]) -> dict[ChunkId, tuple[DocId, str]]:
@@ -128,38 +123,79 @@ class Store:
 
     def every_chunk(self) -> Iterator[tuple[Chunk, Document]]:
         """Every chunk with its document, in document order."""
-        with translated(self._path):
-            for row in self._connection.execute(
-                f"SELECT {CHUNK_COLUMNS}, {DOCUMENT_COLUMNS} FROM chunks JOIN documents USING (doc_no)"
-                " ORDER BY doc_no, ordinal"
-            ):
-                document = document_of(row[8:])
-                yield chunk_of(row[:8], document.doc_id), document
+        with translated(self._path), _understood(self._path):
+            yield from map(
+                _entry,
+                self._connection.execute(
+                    f"SELECT {CHUNK_COLUMNS}, {DOCUMENT_COLUMNS} FROM chunks JOIN documents USING (doc_no)"
+                    " ORDER BY doc_no, ordinal"
+                ),
+            )
 
 
-def _connect_readonly(path: Path) -> sqlite3.Connection:
-    """A connection that never writes.
+def connect_readonly(path: Path) -> sqlite3.Connection:
+    """Open a store as it is.
 
-    A WAL database in a folder that cannot be written to opens only as `immutable`, which is right there: nobody can
-    be writing to it.
+    Raises:
+        IndexCorruptError: it is damaged or of another version.
+        StorageError: it cannot be read.
     """
-    uri = path.absolute().as_uri()
-    connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
-    try:
-        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
-        connection.close()
+    with translated(path):
+        # Immutable: SQLite then takes no locks and makes no files of its own, whatever the mode of the journal.
         connection = sqlite3.connect(
-            f"{uri}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
+            f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
         )
+        try:
+            _check_version(connection, path)
+        except BaseException:
+            connection.close()
+            raise
     return connection
+
+
+def _check_version(connection: sqlite3.Connection, path: Path) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version != STORE_VERSION:
+        raise store_corrupt(path, f"version {version}, this program has {STORE_VERSION}")
+
+
+def store_corrupt(path: Path, problem: str) -> IndexCorruptError:
+    """The store itself is damaged: unlike the index files, nothing can rebuild it but the documents."""
+    return IndexCorruptError(str(path), problem, f"move {path} away and run `kebab ingest` with your folders again")
 
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours."""
     try:
         yield
     except sqlite3.OperationalError as error:
         raise StorageError(f"{path}: {error}") from error
-    except sqlite3.DatabaseError as error:
-        raise IndexCorruptError(str(path), str(error)) from error
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        raise store_corrupt(path, str(error)) from error
+
+
+@contextmanager
+def _understood(path: Path) -> Iterator[None]:
+    """Turn what comes of rows that make no sense into an error of ours."""
+    try:
+        yield
+    except (ValueError, TypeError, AttributeError, ArithmeticError) as error:
+        raise store_corrupt(path, f"a row makes no sense ({error})") from error
+
+
+def _entry(row: Row) -> tuple[Chunk, Document]:
+    """The chunk and the document of CHUNK_COLUMNS and DOCUMENT_COLUMNS."""
+    document = document_of(row[_N_CHUNK_COLUMNS:])
+    return chunk_of(row[:_N_CHUNK_COLUMNS], document.doc_id), document
+
+
+def _identity(path: Path) -> object:
+    """Something that is another for each file that ever had this name; None where there is no file."""
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+    return status.st_ino, status.st_mtime_ns

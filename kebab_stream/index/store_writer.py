@@ -1,12 +1,14 @@
-"""Changes to the store: one transaction from the first change to the commit, so that a crash leaves the last state."""
+"""Changes to the store, made on a copy that becomes the store at the commit, so that a crash leaves the last state."""
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
-from kebab_stream.errors import IndexCorruptError
+from kebab_stream.errors import NotIndexedError
+from kebab_stream.index.durable import sync, writing
 from kebab_stream.index.rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
@@ -16,37 +18,54 @@ from kebab_stream.index.rows import (
     chunk_row,
     document_row,
 )
-from kebab_stream.index.store import STORE_FILE, STORE_VERSION, Store, translated
+from kebab_stream.index.store import STORE_FILE, STORE_VERSION, Store, connect_readonly, translated
 from kebab_stream.model import Chunk, DocId, Document
+
+_COPY = ".kebab.sqlite.partial"
 
 
 class StoreWriter(Store):
-    """The one connection that changes the store. The caller holds the write lock."""
+    """The one connection that changes the store. The caller holds the write lock.
+
+    Copies the store at the first change: a run that finds none only reads.
+    """
 
     @classmethod
     def open(cls, data_dir: Path) -> Self:
-        """Open for writing, creating the store if there is none, and start the write transaction."""
-        path = data_dir / STORE_FILE
-        with translated(path):
-            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("BEGIN IMMEDIATE")
-            if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-                for statement in SCHEMA.split(";")[:-1]:
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {STORE_VERSION}")
-            writer = cls(connection, path)
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version != STORE_VERSION:
-            raise IndexCorruptError(str(path), f"store version {version}, this program writes {STORE_VERSION}")
-        return writer
+        """Open the state committed last, or an empty store if there is none.
+
+        Raises:
+            IndexCorruptError: the store is damaged or of another version.
+            StorageError: it cannot be read or written.
+        """
+        with writing(data_dir):
+            (data_dir / _COPY).unlink(missing_ok=True)  # of a run that was killed
+        try:
+            return super().open(data_dir)
+        except NotIndexedError:
+            path = data_dir / STORE_FILE
+            return cls(_new_copy(path), path, None)
+
+    def close(self) -> None:
+        """Drop what was not committed, and let go of the store."""
+        super().close()
+        self._copy.unlink(missing_ok=True)
 
     def commit(self) -> None:
-        """Make all changes visible at once."""
-        with translated(self._path):
+        """Make all changes visible at once, if there are any.
+
+        Raises:
+            StorageError: they cannot be brought to disk, or only partly; the old state stays.
+        """
+        if not self._connection.in_transaction:
+            return
+        with translated(self._path), writing(self._path):
             self._connection.execute("COMMIT")
+            self._connection.close()
+            sync(self._copy)
+            self._copy.replace(self._path)
+            sync(self._path.parent)
+        self._connection = connect_readonly(self._path)
 
     def set_meta(self, key: str, value: str) -> None:
         """Write one value of the table `meta`."""
@@ -54,16 +73,10 @@ class StoreWriter(Store):
 
     def put_source(self, source: SourceRow) -> None:
         """Add a source or replace what is known of it."""
-        self._write(
-            "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?)",
-            (
-                source.source_id,
-                source.root,
-                json.dumps(source.exclude),
-                source.trust_level,
-                source.source_type,
-            ),
-        )
+        if source not in self.sources():
+            exclude = json.dumps(source.exclude)
+            values = (source.source_id, source.root, exclude, source.trust_level, source.source_type)
+            self._write("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?)", values)
 
     def stamps(self, source_id: str) -> dict[str, FileStamp]:
         """What is known of the files of a source, by path."""
@@ -109,5 +122,38 @@ class StoreWriter(Store):
             )
 
     def _write(self, sql: str, parameters: Sequence[object]) -> None:
+        if not self._connection.in_transaction:
+            self._connection.close()
+            with writing(self._copy):
+                shutil.copyfile(self._path, self._copy)
+            self._connection = _connect(self._copy)
         with translated(self._path):
             self._connection.execute(sql, tuple(parameters))
+
+    @property
+    def _copy(self) -> Path:
+        return self._path.with_name(_COPY)
+
+
+def _new_copy(path: Path) -> sqlite3.Connection:
+    """Where there is no store yet: a copy of an empty one."""
+    connection = _connect(path.with_name(_COPY))
+    with translated(path):
+        for statement in SCHEMA.split(";")[:-1]:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {STORE_VERSION}")
+    return connection
+
+
+def _connect(copy: Path) -> sqlite3.Connection:
+    """Open a copy and begin to change it. Nobody else sees it and a crash throws it away: no journal, no locks."""
+    with translated(copy):
+        connection = sqlite3.connect(copy, isolation_level=None, check_same_thread=False)
+        try:
+            for setting in ("journal_mode = MEMORY", "synchronous = OFF", "foreign_keys = ON"):
+                connection.execute(f"PRAGMA {setting}")
+            connection.execute("BEGIN IMMEDIATE")
+        except BaseException:
+            connection.close()
+            raise
+    return connection

@@ -19,15 +19,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
 
 import numkong
 import numpy as np
 from numpy.typing import NDArray
 
 from kebab_stream.errors import EmbeddingFailedError, IndexCorruptError, RetrievalError, StorageError
-
-Scalar = TypeVar("Scalar", bound=np.generic)
+from kebab_stream.index.arrays import mapped, write_array
 
 ROWS_FILE = "vectors.rows"
 NORMS_FILE = "vectors.norms"
@@ -76,9 +74,9 @@ class VectorIndex:
             IndexCorruptError: a file is missing, cut short, or does not fit the others or `dim`.
             StorageError: a file cannot be read.
         """
-        indptr = _map(folder / INDPTR_FILE, np.dtype("<i8"))
-        norms = _map(folder / NORMS_FILE, np.dtype("<i4"))
-        components = _map(folder / ROWS_FILE, np.dtype(np.int8))
+        indptr = mapped(folder / INDPTR_FILE, np.dtype("<i8"))
+        norms = mapped(folder / NORMS_FILE, np.dtype("<i4"))
+        components = mapped(folder / ROWS_FILE, np.dtype(np.int8))
         if len(indptr) == 0 or indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
             raise IndexCorruptError(str(folder / INDPTR_FILE), "not a rising sequence from 0")
         n_windows = int(indptr[-1])
@@ -177,8 +175,7 @@ def write_vectors(
             for rows in _row_blocks(dim, [sources[number] for number in origin.tolist()]):
                 rows_file.write(rows.tobytes())
                 norms_file.write(_squared_norms(rows).astype("<i4").tobytes())
-        with (folder / INDPTR_FILE).open("xb") as indptr_file:
-            indptr_file.write(indptr.tobytes())
+        write_array(folder / INDPTR_FILE, indptr)
     except OSError as error:
         raise StorageError(f"cannot write vectors to {folder}: {error.strerror or error}") from error
 
@@ -228,18 +225,3 @@ def _dots(rows: NDArray[np.int8], query: NDArray[np.int8]) -> NDArray[np.int32]:
     except (BufferError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise RetrievalError(f"the vector scan failed: {error}") from error
     return products[:, 0]
-
-
-def _map(path: Path, dtype: "np.dtype[Scalar]") -> NDArray[Scalar]:
-    """A whole file as a read-only array of one axis."""
-    try:
-        size = path.stat().st_size
-        if size % dtype.itemsize:
-            raise IndexCorruptError(str(path), "cut short")
-        if size == 0:  # which cannot be mapped
-            return np.empty(0, dtype)
-        return np.asarray(np.memmap(path, dtype, mode="r"))
-    except FileNotFoundError as error:
-        raise IndexCorruptError(str(path), "missing") from error
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error

@@ -65,7 +65,7 @@ class _Unit:
     start: int
     end: int
     is_content: bool
-    """False for headings, rules and comments: a chunk should hold more than these."""
+    """False for headings, rules and comments of sensible length: a chunk should hold more than these."""
     is_atomic: bool
     """True inside a fence or a table, where no overlap may begin."""
 
@@ -163,7 +163,7 @@ _Splitter = Callable[[str, int, int], Iterator[tuple[int, int]]]
 
 
 def _units(text: str, block: Block, start: int, end: int, sizes: ChunkSizes) -> Iterator[_Unit]:
-    is_content = block.kind not in ("heading", "rule", "comment")
+    is_content = block.kind not in ("heading", "rule", "comment") or end - start > sizes.target_chars
     is_atomic = block.kind in ("fence", "table")
     stretches = (
         _large_stretches(text, start, end, sizes.max_chars)

@@ -7,6 +7,7 @@ Only the six fields that mean something here are parsed, one at a time, from YAM
 aliases are not followed, and words such as `no` or `2024-13-45` stay what they were.
 """
 
+import itertools
 import re
 import tomllib
 import unicodedata
@@ -25,8 +26,9 @@ _VALUES = 100
 
 _YAML_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _KEY = re.compile(r"""(?P<quote>["']?)(?P<key>[^\s:#\[\]{}&*!|>'"%@`,-][^:"']*)(?P=quote)\s*:(?=\s|$)""")
-_OTHER_LINE = re.compile(r"\s|#|-(?:\s|$)|[\]},]|$")
-"""Besides keys: continuations, comments, list items and closing brackets may begin a line of YAML front matter."""
+_BEFORE_KEYS = re.compile(r"#|\s*$")
+_BETWEEN_KEYS = re.compile(r"#|\s|$|-(?:\s|$)|[\]},]")
+"""Comments, and after the first key also continuations, list items and closing brackets."""
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?=$|[-_])")
 
 _Value = str | tuple[str, ...] | None
@@ -92,25 +94,27 @@ def _clean(value: str) -> str:
 
 def _yaml_end(lines: Sequence[str]) -> int:
     """Index of the closing fence; 0 if the file begins with a thematic break rather than with front matter."""
+    allowed = _BEFORE_KEYS
     for index in range(1, len(lines)):
         if lines[index].rstrip() in ("---", "..."):
             return index
-        if not (_KEY.match(lines[index]) or _OTHER_LINE.match(lines[index])):
+        if _KEY.match(lines[index]):
+            allowed = _BETWEEN_KEYS
+        elif not allowed.match(lines[index]):
             return 0
     return 0
 
 
 def _yaml_fields(lines: Sequence[str]) -> dict[str, _Value]:
     fields: dict[str, _Value] = {}
-    matches = [(index, match) for index, line in enumerate(lines) if (match := _KEY.match(line))]
-    ends = [index for index, _ in matches[1:]] + [len(lines)]
-    for (start, match), end in zip(matches, ends, strict=True):
-        name = match["key"].rstrip().casefold()
+    keys = {index: match for index, line in enumerate(lines) if (match := _KEY.match(line))}
+    for start, end in itertools.pairwise([*keys, len(lines)]):
+        name = keys[start]["key"].rstrip().casefold()
         if name in _FIELDS:
             try:
                 fields[name] = _yaml_value("\n".join(lines[start:end]))
             except (yaml.YAMLError, UnicodeError):
-                fields[name] = _raw_value(lines[start][match.end() :]) if name == "title" else None
+                fields[name] = _raw_value(lines[start][keys[start].end() :]) if name == "title" else None
     return fields
 
 

@@ -12,11 +12,15 @@ from pathlib import Path
 from typing import Self
 
 from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from kebab_stream.errors import ConfigInvalidError
 
 IGNORE_FILES = (".gitignore", ".kebabignore")
 """The later one decides where both match."""
+
+_FOLDERS_BELOW = re.compile(r"(?<=[^/])/\*\*/(?=\s*$)")
+"""`a/**/` means the folders in `a`; pathspec takes it for `a` itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +29,43 @@ class Rules:
 
     base: str
     """POSIX path of its folder below the root, ending in `/`; empty for the root itself."""
-    for_files: GitIgnoreSpec
-    for_folders: GitIgnoreSpec
+    patterns: tuple[GitIgnoreSpecPattern, ...]
 
     @classmethod
-    def of(cls, patterns: Iterable[str], base: str = "") -> Self:
-        """Compile patterns.
+    def of(cls, lines: Iterable[str], base: str = "") -> Self:
+        """Compile the lines of an ignore file.
 
         Raises:
             ValueError: one of them is no pattern.
         """
-        lines = [unicodedata.normalize("NFC", line) for line in patterns]
-        # `build/**` means all that is in `build`, not the folder itself; pathspec takes it for both.
-        folder_lines = [line for line in lines if not line.rstrip().endswith("/**")]
         try:
-            return cls(base, GitIgnoreSpec.from_lines(lines), GitIgnoreSpec.from_lines(folder_lines))
+            spec = GitIgnoreSpec.from_lines(
+                _FOLDERS_BELOW.sub("/**/*/", unicodedata.normalize("NFC", line)) for line in lines
+            )
         except re.error as error:
             raise ValueError(str(error)) from error
+        return cls(base, tuple(pattern for pattern in spec.patterns if pattern.include is not None))
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
         """True if ignored, False if brought back, None if no pattern matches. `path` is below the root."""
-        spec = self.for_folders if is_folder else self.for_files
-        return spec.check_file(path[len(self.base) :] + ("/" if is_folder else "")).include
+        relative = path[len(self.base) :] + ("/" if is_folder else "")
+        for pattern in reversed(self.patterns):
+            result = pattern.match_file(relative)
+            if result and _is_match_of_all(result.match, relative):
+                return pattern.include
+        return None
+
+
+def _is_match_of_all(match: re.Match[str], path: str) -> bool:
+    """False where the pattern matches a folder above only, which the walk has asked about before.
+
+    pathspec's expressions match a path through its folders too; the slash after such a folder is group `ps_d`.
+    `build/**`, without that group, matches the `build/` that it does not mean.
+    """
+    slash = match.start("ps_d") if "ps_d" in match.re.groupindex else -1
+    if slash < 0:
+        return not (path.endswith("/") and match.end() == len(path))
+    return path.endswith("/") and slash in (len(path) - 1, match.start())  # `*/` matches nothing but a slash
 
 
 def is_ignored(rules: Sequence[Rules], path: str, *, is_folder: bool) -> bool:

@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from kebab_stream.analyser import ANALYSER_VERSION
 from kebab_stream.embed import Embedder
 from kebab_stream.errors import IndexCorruptError
 from kebab_stream.index.generation import (
@@ -44,10 +43,7 @@ class IndexUpdate:
             old = Generation.open(self._folder / name) if name else None
         except IndexCorruptError:
             old = None
-        fits = old is not None and (old.manifest.analyser_version, old.manifest.embedding) == (
-            ANALYSER_VERSION,
-            self._spec(),
-        )
+        fits = old is not None and old.manifest.embedding == self._spec()
         self._old = old if fits else None
         return fits
 
@@ -73,20 +69,15 @@ class IndexUpdate:
             The new corpus_revision.
         """
         name = self._next_name()
-        self.remove_leftovers()
         write_generation(
             self._folder / name,
             keys=self._store.chunk_keys(),
             old=self._old,
             added=self._added,
-            analyser_version=ANALYSER_VERSION,
             embedding=self._spec(),
         )
         revision = f"{name}-{secrets.token_hex(6)}"
-        before = self._store.meta("generation")
         self._store.set_meta("generation", name)
-        # The one before stays until the next commit: a reader may be about to open it.
-        self._store.set_meta("previous_generation", before or "")
         self._store.set_meta("corpus_revision", revision)
         self._store.commit()
         self.remove_leftovers()
@@ -97,10 +88,13 @@ class IndexUpdate:
         return read_manifest(self._folder / (self._store.meta("generation") or ""))
 
     def remove_leftovers(self) -> None:
-        """Remove generations that are neither the current one nor the one before, also of runs that were killed."""
-        kept = {self._store.meta("generation"), self._store.meta("previous_generation")}
+        """Remove all generations but the current one, also what a run that was killed left.
+
+        Readers that opened one have it mapped; one that is just about to open it starts again.
+        """
+        current = self._store.meta("generation")
         for path in self._existing():
-            if path.name not in kept:
+            if path.name != current:
                 shutil.rmtree(path, ignore_errors=True)
 
     def _next_name(self) -> str:

@@ -1,8 +1,9 @@
-"""One run of ingest under the write lock: its plan, its changes, its commit. All of it blocks; the pipeline drives it."""
+"""One run of ingest under the write lock: its plan, its changes, its commit. All of it blocks: `pipeline` drives it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
@@ -10,15 +11,14 @@ from typing import Self
 
 from kebab_stream.config import Config
 from kebab_stream.embed import load_embedder
-from kebab_stream.errors import InvalidInputError
-from kebab_stream.index.rows import SourceRow
+from kebab_stream.errors import InvalidInputError, NotIndexedError
 from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.ingest.index_update import IndexUpdate
 from kebab_stream.ingest.plan import Plan, ToRead, add_source
-from kebab_stream.ingest.prepare import Prepared, prepare, signature_of
+from kebab_stream.ingest.prepare import Prepared, prepare, repo_of, signature_of
 from kebab_stream.ingest.read import content_hash
-from kebab_stream.ingest.sources import sources_to_scan
-from kebab_stream.model import FileProblem, IngestReport
+from kebab_stream.ingest.sources import source_row, sources_to_scan
+from kebab_stream.model import Chunk, Document, FileProblem, IngestReport
 from kebab_stream.render import encodable
 
 _CHUNKS_AT_ONCE = 256
@@ -31,10 +31,10 @@ class IngestRequest:
     """What one run is asked to do."""
 
     paths: Sequence[Path] = ()
-    """Folders; without any, all configured and all known sources."""
+    """Folders; without any, all configured and all known sources, or none where the index is to be rebuilt."""
     source_id: str | None = None
     rebuild_index: bool = False
-    """Make the index files anew from the store."""
+    """Make the index files anew from the store, which needs no source."""
 
 
 @dataclass(slots=True)
@@ -45,14 +45,15 @@ class Ingestion:
     request: IngestRequest
     store: StoreWriter
     index: IndexUpdate
-    reindex_all: bool
-    """Whether every chunk of the store has to be indexed at the end, not just the new ones."""
-    started: float = field(default_factory=perf_counter)
+    continues: bool
+    """Whether the current index files are carried over, so that only new chunks have to be indexed."""
+    started: float
     now: datetime = field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
     plan: Plan = field(default_factory=Plan)
     new: int = 0
     updated: int = 0
     problems: list[FileProblem] = field(default_factory=list)
+    repo_of: Callable[[Path], str | None] = field(default_factory=lambda: cache(repo_of))
 
     @classmethod
     def begin(cls, config: Config, request: IngestRequest) -> Self:
@@ -62,15 +63,20 @@ class Ingestion:
             StorageError, IndexCorruptError: the store cannot be written, or is damaged.
             ModelUnavailableError: the embedding model cannot be loaded.
         """
+        started = perf_counter()
         embedding = config.models.embedding
         embedder = load_embedder(
             embedding.provider, model=embedding.model, model_path=embedding.model_path, for_ingest=True
         )
         store = StoreWriter.open(config.storage.data_dir)
-        index = IndexUpdate(config.storage.data_dir, store, embedder)
-        reindex_all = request.rebuild_index or not index.carry_over()
-        # An empty store has nothing to index again: all that comes is new.
-        return cls(config, request, store, index, reindex_all=reindex_all and store.count("chunks") > 0)
+        try:
+            index = IndexUpdate(config.storage.data_dir, store, embedder)
+            index.remove_leftovers()
+            continues = not request.rebuild_index and index.carry_over()
+            return cls(config, request, store, index, continues, started)
+        except BaseException:
+            store.close()
+            raise
 
     def close(self) -> None:
         """Drop what was not committed."""
@@ -82,21 +88,20 @@ class Ingestion:
         Raises:
             InvalidInputError: there is nothing to scan, or a source cannot be what is asked.
             StorageError: a root is missing or cannot be read. Nothing is removed then.
+            NotIndexedError: the index is to be rebuilt, but nothing was ever ingested.
         """
+        if self.request.rebuild_index and not self.request.paths:
+            if self._is_first:
+                raise NotIndexedError(str(self.config.storage.data_dir))
+            return []
         sources = sources_to_scan(
             self.config, self.request.paths, self.store.sources(), source_id=self.request.source_id
         )
+        data_dir = self.config.storage.data_dir
         for source in sources:
-            add_source(self.plan, source, self.store.stamps(source.id), self.config.ingest)
-            self.store.put_source(
-                SourceRow(
-                    source_id=source.id,
-                    root=str(source.root),
-                    exclude=source.exclude,
-                    trust_level=source.trust_level,
-                    source_type=source.source_type,
-                )
-            )
+            add_source(self.plan, source, self.store.stamps(source.id), self.config.ingest, data_dir=data_dir)
+        for source in sources:
+            self.store.put_source(source_row(source))
         for doc_id in self.plan.gone:
             self.store.remove(doc_id)
         return self.plan.to_read
@@ -106,16 +111,24 @@ class Ingestion:
         prepared = [one for to_read, data in batch if (one := self._prepared(to_read, data))]
         for one in prepared:
             self.store.replace(one.document, one.chunks)
-        if not self.reindex_all:
+        if self.continues:
             self.index.add([(chunk, one.document) for one in prepared for chunk in one.chunks])
+
+    @property
+    def chunks_to_index(self) -> int:
+        """How many chunks `index_all` has to do."""
+        return 0 if self.continues else self.store.count("chunks")
+
+    def index_all(self) -> Iterator[int]:
+        """Index every chunk of the store, unless the current index files are carried over. Gives the numbers done."""
+        everything: Iterator[tuple[Chunk, Document]] = iter(()) if self.continues else self.store.every_chunk()
+        while chunks := list(islice(everything, _CHUNKS_AT_ONCE)):
+            self.index.add(chunks)
+            yield len(chunks)
 
     def finish(self) -> IngestReport:
         """Commit, if anything changed, and report."""
-        changed = bool(self.new or self.updated or self.plan.gone or self.reindex_all or self._first)
-        if self.reindex_all:
-            everything = self.store.every_chunk()
-            while chunks := list(islice(everything, _CHUNKS_AT_ONCE)):
-                self.index.add(chunks)
+        changed = bool(self.new or self.updated or self.plan.gone or not self.continues)
         if changed:
             self.index.commit()
         else:
@@ -123,7 +136,7 @@ class Ingestion:
         return self._report(changed=changed)
 
     @property
-    def _first(self) -> bool:
+    def _is_first(self) -> bool:
         return self.store.meta("generation") is None
 
     def _prepared(self, to_read: ToRead, data: bytes | OSError) -> Prepared | None:
@@ -148,7 +161,7 @@ class Ingestion:
             self.store.touch(known.doc_id, size=file.size, mtime_ns=file.mtime_ns)
             self.plan.unchanged += 1
             return None
-        prepared = prepare(source, file, data, chunking, now=self.now)
+        prepared = prepare(source, file, data, chunking, repo=self.repo_of(file.path.parent), now=self.now)
         self.new += known is None
         self.updated += known is not None
         return prepared
@@ -160,7 +173,9 @@ class Ingestion:
 
     def _skip(self, reason: str, path: str) -> None:
         self.plan.skipped[reason] += 1
-        self.plan.skipped_examples.setdefault(reason, []).append(path)
+        examples = self.plan.skipped_examples.setdefault(reason, [])
+        if len(examples) < _EXAMPLES:
+            examples.append(path)
 
     def _report(self, *, changed: bool) -> IngestReport:
         manifest = self.index.current_manifest()
@@ -174,7 +189,7 @@ class Ingestion:
                 reason: tuple(examples[:_EXAMPLES]) for reason, examples in sorted(self.plan.skipped_examples.items())
             },
             errors=tuple(self.problems),
-            documents=manifest.n_documents,
+            documents=self.store.count("documents"),
             chunks=manifest.n_chunks,
             windows=manifest.n_windows,
             embedding_model=manifest.embedding.model_id if manifest.embedding else None,

@@ -17,12 +17,12 @@ from kebab_stream.ingest.ingestion import Ingestion, IngestRequest
 from kebab_stream.ingest.plan import ToRead
 from kebab_stream.model import IngestReport
 
-Phase = Literal["scan", "read", "commit"]
+Phase = Literal["scan", "read", "index", "commit"]
 Progress = Callable[[Phase, int, int], None]
-"""Told the phase, how many files of it are done, and of how many."""
+"""Told the phase, how much of it is done, and of how much: files to read, chunks to index again."""
 Read = tuple[ToRead, bytes | OSError]
 
-_FILES_AHEAD = 32
+_FILES_AHEAD = 8
 """Files read but not yet taken: bounds memory to that many times the size limit of a file."""
 _BATCH_FILES = 32
 _BATCH_BYTES = 1 << 20
@@ -33,7 +33,8 @@ async def ingest(config: Config, request: IngestRequest, progress: Progress) -> 
 
     Raises:
         IndexLockedError: another process is writing.
-        InvalidInputError, StorageError, IndexCorruptError, ModelUnavailableError: see `Ingestion`; nothing is changed.
+        InvalidInputError, NotIndexedError, StorageError, IndexCorruptError, ModelUnavailableError,
+        EmbeddingFailedError: see `Ingestion`; nothing is changed.
     """
     lock = write_lock(config.storage.data_dir)
     await run_blocking(lock.__enter__)
@@ -45,12 +46,13 @@ async def ingest(config: Config, request: IngestRequest, progress: Progress) -> 
 
 
 async def _ingest(config: Config, request: IngestRequest, progress: Progress) -> IngestReport:
+    progress("scan", 0, 0)
     ingestion = await run_blocking(Ingestion.begin, config, request)
     try:
-        progress("scan", 0, 0)
         to_read = await run_blocking(ingestion.scan)
         await _take_in_all(ingestion, to_read, progress)
-        progress("commit", len(to_read), len(to_read))
+        await _index_all(ingestion, progress)
+        progress("commit", 0, 0)
         return await run_blocking(ingestion.finish)
     finally:
         with anyio.CancelScope(shield=True):
@@ -59,14 +61,24 @@ async def _ingest(config: Config, request: IngestRequest, progress: Progress) ->
 
 async def _take_in_all(ingestion: Ingestion, to_read: Sequence[ToRead], progress: Progress) -> None:
     send, receive = anyio.create_memory_object_stream[Read](_FILES_AHEAD)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_read_all, to_read, send)
-        done = 0
-        async with receive:
+    done = 0
+    try:
+        async with receive, anyio.create_task_group() as tasks:
+            tasks.start_soon(_read_all, to_read, send)
             while batch := await _next_batch(receive):
                 await run_blocking(ingestion.take_in, batch)
                 done += len(batch)
                 progress("read", done, len(to_read))
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None  # the only one: reading gives its errors to `take_in`
+
+
+async def _index_all(ingestion: Ingestion, progress: Progress) -> None:
+    batches = ingestion.index_all()
+    done = 0
+    while indexed := await run_blocking(next, batches, 0):
+        done += indexed
+        progress("index", done, ingestion.chunks_to_index)
 
 
 async def _read_all(to_read: Sequence[ToRead], send: ObjectSendStream[Read]) -> None:

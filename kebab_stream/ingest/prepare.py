@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from pathlib import Path, PurePosixPath
 
 from kebab_stream.analyser import terms
@@ -15,6 +14,9 @@ from kebab_stream.ingest.read import content_hash, decode
 from kebab_stream.ingest.walk import SourceFile
 from kebab_stream.ingest.windows import windows
 from kebab_stream.model import Chunk, Document
+
+INDEXED_VERSION = "1"
+"""Changes whenever the same chunk may be indexed by other terms or windows; such documents are indexed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +30,13 @@ class Prepared:
 def signature_of(source: Source, chunking: Chunking) -> str:
     """All that decides, besides a file's content, what is stored of it; run-time settings are not part of it."""
     sizes = f"{chunking.target_chars}.{chunking.overlap_chars}.{chunking.max_chars}"
-    return f"{PARSER_VERSION}|{CHUNKER_VERSION}|{sizes}|{source.trust_level}|{source.source_type}"
+    versions = f"{PARSER_VERSION}|{CHUNKER_VERSION}|{INDEXED_VERSION}"
+    return f"{versions}|{sizes}|{source.trust_level}|{source.source_type}"
 
 
-def prepare(source: Source, file: SourceFile, data: bytes, chunking: Chunking, *, now: datetime) -> Prepared:
+def prepare(
+    source: Source, file: SourceFile, data: bytes, chunking: Chunking, *, repo: str | None, now: datetime
+) -> Prepared:
     """Parse and chunk one file.
 
     Raises:
@@ -47,7 +52,7 @@ def prepare(source: Source, file: SourceFile, data: bytes, chunking: Chunking, *
         media=parsed.media,
         lang=parsed.lang,
         code_lang=parsed.code_lang,
-        repo=repo_of(file.path.parent),
+        repo=repo,
         source_type=parsed.source_type or source.source_type,
         trust_level=parsed.trust_level or source.trust_level,
         tags=parsed.tags,
@@ -88,9 +93,6 @@ def embedded_windows(chunk: Chunk) -> list[str]:
     return windows(chunk.text)
 
 
-@cache
 def repo_of(folder: Path) -> str | None:
     """The name of the Git work tree that a folder is in."""
-    if (folder / ".git").exists():
-        return folder.name
-    return None if folder.parent == folder else repo_of(folder.parent)
+    return next((place.name for place in (folder, *folder.parents) if (place / ".git").exists()), None)

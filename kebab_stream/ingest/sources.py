@@ -1,5 +1,7 @@
 """Which folders an ingest scans: the configured ones, those given by path, and those known from before."""
 
+import os
+import stat
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,10 +14,11 @@ from kebab_stream.index.rows import SourceRow
 def sources_to_scan(
     config: Config, paths: Sequence[Path], known: Sequence[SourceRow], *, source_id: str | None = None
 ) -> list[Source]:
-    """The sources of one ingest, by id.
+    """The sources of one ingest, by id, each once.
 
     Args:
         paths: folders given on the command line; without any, all configured and all known sources are scanned.
+            A folder that is configured or known keeps its id and settings.
         known: what the store has.
         source_id: the name for the one path given, instead of its folder's name.
 
@@ -23,39 +26,29 @@ def sources_to_scan(
         InvalidInputError: a path is no folder, a name belongs to another root, or there is nothing to scan.
     """
     configured = _configured(config)
-    if paths:
-        chosen = [_source_at(path, source_id, configured) for path in paths]
-    else:
-        ids = {source.id for source in configured}
-        chosen = configured + [_known_source(row) for row in known if row.source_id not in ids]
+    ids = {source.id for source in configured}
+    all_known = configured + [_source_of(row) for row in known if row.source_id not in ids]
+    chosen = [_source_at(path, source_id, all_known) for path in paths] if paths else all_known
     if not chosen:
         raise InvalidInputError(
             "no folder to ingest", "give one: `kebab ingest PATH`, or set workspace.root in the config file"
         )
     _refuse_other_roots(chosen, known)
-    return sorted(chosen, key=lambda source: source.id)
+    return sorted({source.id: source for source in chosen}.values(), key=lambda source: source.id)
 
 
-def _configured(config: Config) -> list[Source]:
-    sources = list(config.workspace.sources)
-    root = config.workspace.root
-    if root is not None and all(source.root != root for source in sources):
-        sources.append(Source(id=_name_of(root), root=root))
-    return sources
+def source_row(source: Source) -> SourceRow:
+    """What the store remembers of a source."""
+    return SourceRow(
+        source_id=source.id,
+        root=str(source.root),
+        exclude=source.exclude,
+        trust_level=source.trust_level,
+        source_type=source.source_type,
+    )
 
 
-def _source_at(path: Path, source_id: str | None, configured: Sequence[Source]) -> Source:
-    root = path.resolve()
-    if not root.is_dir():
-        problem = "is not a folder" if root.exists() else "does not exist"
-        raise InvalidInputError(f"{path}: {problem}", "give a folder to ingest", {"path": str(path)})
-    for source in configured:
-        if source.root.resolve() == root and source_id in (None, source.id):
-            return source
-    return Source(id=source_id or _name_of(root), root=root)
-
-
-def _known_source(row: SourceRow) -> Source:
+def _source_of(row: SourceRow) -> Source:
     return Source(
         id=row.source_id,
         root=Path(row.root),
@@ -65,16 +58,57 @@ def _known_source(row: SourceRow) -> Source:
     )
 
 
+def _configured(config: Config) -> list[Source]:
+    sources = list(config.workspace.sources)
+    root = config.workspace.root
+    if root is not None and not any(_same(source.root, root) for source in sources):
+        sources.append(Source(id=_name_of(root), root=root))
+    return sources
+
+
+def _source_at(path: Path, source_id: str | None, known: Sequence[Source]) -> Source:
+    root = Path(os.path.realpath(path))
+    problem = _why_no_folder(root)
+    if problem:
+        raise InvalidInputError(f"{path}: {problem}", "give a folder to ingest", {"path": str(path)})
+    for source in known:
+        if _same(source.root, root) and source_id in (None, source.id):
+            return source
+    return Source(id=_name_of(root) if source_id is None else _checked(source_id), root=root)
+
+
+def _why_no_folder(path: Path) -> str | None:
+    try:
+        str(path).encode()
+        return None if stat.S_ISDIR(path.stat().st_mode) else "is not a folder"
+    except UnicodeEncodeError:
+        return "its full path is not UTF-8"
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+
+
+def _same(path: Path, other: Path) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
 def _name_of(root: Path) -> str:
-    # Filters split source names at commas.
-    return unicodedata.normalize("NFC", root.name).replace(",", "_") or "root"
+    """The name of a folder, as filters can be given it: they split names at commas and strip them."""
+    return unicodedata.normalize("NFC", root.name).replace(",", "_").strip() or "root"
+
+
+def _checked(source_id: str) -> str:
+    if not source_id.strip() or source_id != source_id.strip() or "," in source_id:
+        raise InvalidInputError(
+            f"source id {source_id!r}", "give a name without commas and without spaces at its ends", {"id": source_id}
+        )
+    return unicodedata.normalize("NFC", source_id)
 
 
 def _refuse_other_roots(chosen: Sequence[Source], known: Sequence[SourceRow]) -> None:
     roots = {row.source_id: Path(row.root) for row in known}
     for source in chosen:
         other = roots.setdefault(source.id, source.root)
-        if other.resolve() != source.root.resolve():
+        if not _same(other, source.root):
             raise InvalidInputError(
                 f"source {source.id!r} is {other}, and cannot be {source.root} as well",
                 f"give {source.root} another name with --source-id",

@@ -1,5 +1,6 @@
 """Fitting a page of hits into a budget of characters: shorter snippets first, then fewer hits, never less metadata."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -39,44 +40,27 @@ def fit(page: Page, *, snippet_chars: int, max_chars: float | None) -> SearchRes
     these hits fit. `truncated` tells whether the budget changed anything, or could not be met.
     """
     whole = page.cut(len(page.hits), snippet_chars)
-    if max_chars is None or length(whole) <= max_chars:
+    if max_chars is None or not whole.hits or length(whole) <= max_chars:
         return whole
+
+    def cut(count: int, cap: int) -> SearchResponse:
+        response = page.cut(count, cap)
+        return replace(response, truncated=response != whole)
+
+    # Both searches may halve: a longer snippet never takes less room, and a hit takes more than the cursor that the
+    # last one saves.
     floor = min(FLOOR_CHARS, snippet_chars)
-    count = _most_hits(page, floor, max_chars)
-    cap = _longest_cap(page, count, floor, snippet_chars, max_chars)
-    response = page.cut(count, cap)
-    truncated = response != whole or length(response) > max_chars
-    return replace(response, truncated=truncated)
+    counts = range(1, len(page.hits) + 1)
+    count = max(1, bisect_right(counts, max_chars, key=lambda count: length(cut(count, floor))))
+    caps = range(floor + 1, snippet_chars + 1)
+    cap = floor + bisect_right(caps, max_chars, key=lambda cap: length(cut(count, cap)))
+    response = cut(count, cap)
+    return response if length(response) <= max_chars else replace(response, truncated=True)
 
 
 def length(response: SearchResponse) -> int:
     """What a budget counts: code points of the response as it is written, its trace counted as null."""
     return len(to_json(replace(response, trace=None)).decode("utf-8"))
-
-
-def _most_hits(page: Page, cap: int, max_chars: float) -> int:
-    """The most hits that fit with snippets of at most `cap`; at least one if there is any."""
-    shortest = page.cut(len(page.hits), cap)
-    sizes = [len(to_json(hit).decode("utf-8")) for hit in shortest.hits]
-    for count in range(len(sizes), 1, -1):
-        envelope = length(replace(shortest, hits=(), next_cursor=page.next_cursor(count), truncated=count < len(sizes)))
-        if envelope + sum(sizes[:count]) + count - 1 <= max_chars:
-            return count
-    return min(1, len(sizes))
-
-
-def _longest_cap(page: Page, count: int, floor: int, snippet_chars: int, max_chars: float) -> int:
-    """The longest snippet limit with which `count` hits fit, `floor` if none does. Longer limits never need less."""
-    low, high = floor, snippet_chars
-    whole = page.cut(len(page.hits), snippet_chars)
-    while low < high:
-        middle = (low + high + 1) // 2
-        response = page.cut(count, middle)
-        if length(replace(response, truncated=response != whole)) <= max_chars:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _with_snippet(hit: SearchHit, snippet: Snippet, cap: int) -> SearchHit:

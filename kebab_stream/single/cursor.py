@@ -3,7 +3,7 @@
 import binascii
 import hashlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from dataclasses import asdict
+from dataclasses import replace
 
 import orjson
 
@@ -18,17 +18,15 @@ def fingerprint(query: SearchQuery, method: str, settings: SearchSettings) -> st
     Args:
         method: how the query is really answered (hybrid without vectors is lexical).
     """
-    asked = asdict(query)
-    asked.pop("k")
-    ranking = (method, settings.fusion, settings.fusion_weight, settings.rrf_k, settings.candidate_depth)
-    text = orjson.dumps((asked, ranking), option=orjson.OPT_SORT_KEYS)
-    return hashlib.blake2b(text, digest_size=8).hexdigest()
+    ranking = (settings.fusion, settings.fusion_weight, settings.rrf_k, settings.candidate_depth)
+    text = ascii((replace(query, k=None), method, ranking))
+    return hashlib.blake2b(text.encode("ascii"), digest_size=8).hexdigest()
 
 
 def encode_cursor(offset: int, corpus_revision: str, query_fingerprint: str) -> str:
     """A cursor that goes on after `offset` returned hits."""
     fields = {"offset": offset, "corpus_revision": corpus_revision, "query": query_fingerprint}
-    return urlsafe_b64encode(orjson.dumps(fields)).rstrip(b"=").decode("ascii")
+    return _to_base64(orjson.dumps(fields))
 
 
 def decode_cursor(cursor: str, corpus_revision: str, query_fingerprint: str) -> int:
@@ -52,12 +50,24 @@ def decode_cursor(cursor: str, corpus_revision: str, query_fingerprint: str) -> 
 def _parse(cursor: str) -> tuple[int, str, str]:
     malformed = StaleCursorError("malformed", f"cursor {cursor[:80]!r} is not one that this program issued")
     try:
-        fields = orjson.loads(urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)))
+        fields = orjson.loads(_from_base64(cursor))
     except (ValueError, binascii.Error):  # orjson's error is a ValueError
         raise malformed from None
     match fields:
-        case {"offset": bool(), **_others}:
+        case {"offset": bool()}:
             raise malformed
         case {"offset": int(offset), "corpus_revision": str(revision), "query": str(query)} if offset >= 0:
             return offset, revision, query
     raise malformed
+
+
+def _to_base64(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+
+
+def _from_base64(text: str) -> bytes:
+    """The bytes of unpadded base64url. Raises ValueError for any other text."""
+    data = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
+    if _to_base64(data) != text:  # the decoder skips characters that do not belong, and bits that are left over
+        raise ValueError("no base64url")
+    return data

@@ -21,7 +21,7 @@ class FilterDef:
     """One value; repeatable; repeatable or a comma list (on the command line only)."""
     help: str
     sql: str | None = None
-    """Condition on documents, `{}` in the place of the values; None where SQL cannot say it."""
+    """Condition on documents, `{}` in the place of a subquery for the values; None where SQL cannot say it."""
     convert: Callable[[object], Sequence[object]] | None = None
     """From one value to what the condition compares with."""
 
@@ -35,27 +35,18 @@ def _levels_from(level: object) -> Sequence[object]:
     return TRUST_LEVELS[TRUST_LEVELS.index(level) :]
 
 
-def _id_bytes(doc_id: object) -> Sequence[object]:
-    try:
-        return (bytes.fromhex(str(doc_id)),)
-    except ValueError:
-        return (b"",)  # no document has such an id
-
-
 FILTERS: tuple[FilterDef, ...] = (
     FilterDef(
         name="tag",
         metavar="TAG",
         values="many",
         help="keep documents with this tag; repeatable, any of them",
-        sql="doc_no IN (SELECT doc_no FROM tags WHERE tag IN ({}))",
+        sql="doc_no IN (SELECT doc_no FROM tags WHERE tag IN {})",
     ),
     FilterDef(
-        name="lang", metavar="LANG", values="one", help="keep this natural language: ko, en, ja, …", sql="lang IN ({})"
+        name="lang", metavar="LANG", values="one", help="keep this natural language: ko, en, ja, …", sql="lang IN {}"
     ),
-    FilterDef(
-        name="doc_id", metavar="ID", values="one", help="keep this document", sql="doc_id IN ({})", convert=_id_bytes
-    ),
+    FilterDef(name="doc_id", metavar="ID", values="one", help="keep this document", sql="lower(hex(doc_id)) IN {}"),
     FilterDef(
         name="path_glob",
         metavar="GLOB",
@@ -67,7 +58,7 @@ FILTERS: tuple[FilterDef, ...] = (
         metavar="LEVEL",
         values="one",
         help="keep this trust or more: generated < secondary < primary",
-        sql="trust_level IN ({})",
+        sql="trust_level IN {}",
         convert=_levels_from,
     ),
     FilterDef(
@@ -75,7 +66,7 @@ FILTERS: tuple[FilterDef, ...] = (
         metavar="MEDIA",
         values="list",
         help=f"keep these kinds of file: {', '.join(MEDIA)}; md means markdown",
-        sql="media IN ({})",
+        sql="media IN {}",
         convert=lambda value: (_MEDIA_ALIASES.get(str(value), value),),
     ),
     FilterDef(
@@ -83,12 +74,12 @@ FILTERS: tuple[FilterDef, ...] = (
         metavar="LANG",
         values="list",
         help="keep source code in these languages: python, rust, …",
-        sql="code_lang IN ({})",
+        sql="code_lang IN {}",
     ),
-    FilterDef(name="repo", metavar="REPO", values="list", help="keep these repositories", sql="repo IN ({})"),
-    FilterDef(name="source", metavar="ID", values="list", help="keep these sources", sql="source_id IN ({})"),
+    FilterDef(name="repo", metavar="REPO", values="list", help="keep these repositories", sql="repo IN {}"),
+    FilterDef(name="source", metavar="ID", values="list", help="keep these sources", sql="source_id IN {}"),
     FilterDef(
-        name="source_type", metavar="TYPE", values="list", help="keep these source types", sql="source_type IN ({})"
+        name="source_type", metavar="TYPE", values="list", help="keep these source types", sql="source_type IN {}"
     ),
     FilterDef(
         name="ingested_after",

@@ -1,5 +1,6 @@
 """From chunk numbers to hits: rows of the store in the shape of the wire."""
 
+import re
 from datetime import datetime, timedelta
 
 from kebab_stream.index.generation import INDEX_VERSION, EmbeddingSpec
@@ -15,6 +16,8 @@ from kebab_stream.model import (
     SearchHit,
 )
 from kebab_stream.single.settings import SearchSettings
+
+_BREAKS_URI = re.compile(r'[\x00-\x20\x7f%#?"<>\\^`{|}]')
 
 
 def hit_of(
@@ -89,10 +92,4 @@ def is_stale(indexed_at: datetime, now: datetime, threshold_days: int) -> bool:
 
 def _uri_path(path: str) -> str:
     """The path with what would break a URI percent-encoded; other letters stay readable."""
-    return "".join(
-        _percent(char) if char in '%#?"<>\\^`{|}' or char <= " " or char == "\x7f" else char for char in path
-    )
-
-
-def _percent(char: str) -> str:
-    return f"%{ord(char):02X}"
+    return _BREAKS_URI.sub(lambda match: f"%{ord(match[0]):02X}", path)

@@ -1,21 +1,28 @@
 """Filters applied: which chunks may be returned at all, known before any of them is ranked."""
 
-import unicodedata
+from dataclasses import fields
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kebab_stream.analyser import fold
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.model import Filters
+from kebab_stream.render import to_json
 from kebab_stream.single.filters import FILTERS
 from kebab_stream.single.glob import glob_pattern
+from kebab_stream.single.validate import shown, unicode_text
+
+# One variable for all values: SQLite limits how many there may be.
+_VALUES = "(SELECT value FROM json_each(?))"
 
 
 def allowed_chunks(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:
     """(n_chunks,) False for the chunks that a filter excludes; None where nothing is filtered.
 
     Raises:
-        InvalidInputError: the glob is malformed.
+        InvalidInputError: the glob is malformed, or a value is no valid Unicode.
     """
     if filters == Filters():
         return None
@@ -30,14 +37,20 @@ def allowed_chunks(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | 
     return mask
 
 
-def fold(text: str) -> str:
-    """How texts are compared: NFKC, case folded, white space collapsed."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+def nothing_allowed_hint(snapshot: Snapshot, filters: Filters) -> str:
+    """Which filters let no chunk through, each taken alone; if none is to blame alone, that all together do."""
+    blamed = []
+    for field in fields(Filters):
+        given = getattr(filters, field.name)
+        allowed = allowed_chunks(snapshot, Filters(**{field.name: given}))
+        if allowed is not None and not allowed.any():
+            blamed.append(f"{field.name} {shown(given)}")
+    return "nothing in the index passes " + (", nor ".join(blamed) or "all filters together")
 
 
-def _condition(filters: Filters) -> tuple[str, list[object]]:
+def _condition(filters: Filters) -> tuple[str, list[str]]:
     conditions: list[str] = []
-    parameters: list[object] = []
+    parameters: list[str] = []
     for definition in FILTERS:
         given = getattr(filters, definition.name)
         if definition.sql is None or given in (None, ()):
@@ -45,9 +58,13 @@ def _condition(filters: Filters) -> tuple[str, list[object]]:
         values: list[object] = list(given) if isinstance(given, tuple) else [given]
         if definition.convert is not None:
             values = [converted for value in values for converted in definition.convert(value)]
-        conditions.append(definition.sql.format(",".join("?" * len(values))))
-        parameters.extend(values)
+        conditions.append(definition.sql.format(_VALUES))
+        parameters.append(to_json([_comparable(definition.name, value) for value in values]).decode())
     return (" WHERE " + " AND ".join(conditions) if conditions else ""), parameters
+
+
+def _comparable(name: str, value: object) -> object:
+    return normalize("NFC", unicode_text(name, value)) if isinstance(value, str) else value
 
 
 def _keep_by_text(snapshot: Snapshot, filters: Filters, mask: NDArray[np.bool_]) -> None:

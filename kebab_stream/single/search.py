@@ -11,14 +11,18 @@ from kebab_stream.embed import Embedder
 from kebab_stream.index.generation import Generation
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.model import ChunkId, Retrieval, SearchHit, SearchOpts, SearchQuery, SearchResponse
+from kebab_stream.single import validate
 from kebab_stream.single.budget import Page, fit
 from kebab_stream.single.cursor import decode_cursor, encode_cursor, fingerprint
 from kebab_stream.single.hits import hit_of
-from kebab_stream.single.mask import allowed_chunks
+from kebab_stream.single.mask import allowed_chunks, nothing_allowed_hint
 from kebab_stream.single.retrieve import Ranking, method_for, retrieve
 from kebab_stream.single.settings import SearchSettings
 from kebab_stream.single.snippet import Snippet, snippet_of
 from kebab_stream.single.trace import trace_of
+
+_BOUNDLESS = 10**12
+"""More tokens than any response has; a whole number may be too large for a float."""
 
 LoadEmbedder = Callable[[], Embedder | None]
 
@@ -35,12 +39,13 @@ def search(
     """Answer one query on one committed state.
 
     Raises:
+        InvalidInputError: the query is blank, or a filter is malformed.
         StaleCursorError: the cursor cannot continue this query here.
-        InvalidInputError: a filter is malformed.
         EmbeddingsDisabledError, ModelUnavailableError: the mode needs vectors that cannot be had.
     """
     started = perf_counter()
-    method, embedder, hint = method_for(query.mode, snapshot.generation, load_embedder)
+    validate.query_text(query.query)
+    method, embedder, method_hint = method_for(query.mode, snapshot.generation, load_embedder)
     pager = Pager(snapshot.corpus_revision, fingerprint(query, method, settings))
     offset = pager.offset(opts.cursor)
     query_terms = terms(query.query)
@@ -52,20 +57,23 @@ def search(
     snippet_chars = opts.snippet_chars or settings.snippet_chars
     shown = Shown(snapshot, ranking, settings, now)
     hits, snippets = shown.page(offset, limit, term_weights(snapshot.generation, query_terms), snippet_chars)
-    page = Page(hits, snippets, lambda returned: pager.after(offset + returned, len(ranking.numbers)), hint)
-    max_chars = None if opts.max_tokens is None else opts.max_tokens * settings.chars_per_token
+    hints = (method_hint, None if allowed is None or allowed.any() else nothing_allowed_hint(snapshot, query.filters))
+    page = Page(
+        hits,
+        snippets,
+        lambda returned: pager.after(offset + returned, len(ranking.numbers)),
+        "; ".join(filter(None, hints)) or None,
+    )
+    max_chars = None if opts.max_tokens is None else min(opts.max_tokens, _BOUNDLESS) * settings.chars_per_token
     response = fit(page, snippet_chars=snippet_chars, max_chars=max_chars)
     return replace(response, trace=trace_of(snapshot, ranking, started)) if opts.trace else response
 
 
-def term_weights(generation: Generation, query_terms: Sequence[str]) -> dict[str, float]:
-    """What each term of the query is worth in a snippet: its idf; terms that no chunk has are worth nothing."""
-    weights = {}
-    for term in query_terms:
-        frequency = generation.lexical.document_frequency(term)
-        if frequency:
-            weights[term] = math.log(1 + generation.lexical.n_chunks / frequency)
-    return weights
+def term_weights(generation: Generation, query_terms: Sequence[str]) -> dict[str, int]:
+    """What each term of the query is worth in a snippet: its idf in thousandths. Terms that no chunk has are absent."""
+    frequencies = {term: generation.lexical.document_frequency(term) for term in query_terms}
+    n_chunks = generation.lexical.n_chunks
+    return {term: round(1000 * math.log(1 + n_chunks / count)) for term, count in frequencies.items() if count}
 
 
 @dataclass(frozen=True, slots=True)

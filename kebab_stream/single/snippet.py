@@ -2,12 +2,16 @@
 
 A snippet grows with its length limit: what a shorter one shows, a longer one shows too. Fitting a page into a budget
 relies on that. Two windows are chosen first, the best of the full length and, inside it, the best of the least length;
-every length between is a step from one to the other.
+every length between is a step from one to the other. Cuts then move inwards, to the border of a word or at least of a
+grapheme, but not past the words that the inner window was chosen for.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from kebab_stream.analyser import terms
 
@@ -15,11 +19,14 @@ ELLIPSIS = "…"
 FLOOR_CHARS = 60
 """Snippets are not cut below this to fit a budget."""
 
-_WORD = re.compile(r"\w+")
-_LONG_RUN = 20
-"""Runs of letters longer than this (Chinese, Japanese) are looked at in pairs of characters."""
-_CONTEXT = 64
-"""How far around a cut graphemes are looked at; longer ones do not occur in text."""
+# What stands between white space and punctuation, up to the longest term; combining marks are part of a word.
+_WORD = re.compile(
+    r"[^\s!-&(-/:-@\[-^`{-~\u00a1\u00ab\u00b7\u00bb\u2010-\u205f\u3001-\u3003\u3008-\u3020"
+    r"\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]{1,64}"
+)
+_LONG_WORD = 20
+"""Longer ones are mostly sentences in a script without spaces: they are looked at in pairs of characters."""
+_PIECE = re.compile(r"([A-Za-z0-9_]+)|(?=([^A-Za-z0-9_]{1,2}))[^A-Za-z0-9_]")
 
 Window = tuple[int, int]
 
@@ -31,6 +38,8 @@ class Snippet:
     text: str
     outer: Window
     inner: Window
+    core: Window
+    """The words that the inner window was chosen for; empty where no word matches."""
     reach: int
     """How far a cut may move inwards to fall between words."""
 
@@ -39,7 +48,8 @@ class Snippet:
         if len(self.text) <= cap:
             return self.text, True
         start, end = self._window(max(0, cap - 2))
-        start, end = _start_cut(self.text, start, self.reach), _end_cut(self.text, end, self.reach)
+        start = _start_cut(self.text, start, min(start + self.reach, self.core[0]))
+        end = _end_cut(self.text, end, max(end - self.reach, self.core[1]))
         if start >= end:
             return ELLIPSIS, False
         before = ELLIPSIS if start > 0 else ""
@@ -48,104 +58,133 @@ class Snippet:
 
     def _window(self, length: int) -> Window:
         (outer_start, outer_end), (inner_start, inner_end) = self.outer, self.inner
-        outer_length, inner_length = outer_end - outer_start, inner_end - inner_start
-        if outer_length <= inner_length or length >= outer_length:
-            return outer_start, min(outer_end, outer_start + length)
-        steps = max(0, outer_length - max(length, inner_length))
-        start = outer_start + (inner_start - outer_start) * steps // (outer_length - inner_length)
-        return start, start + length
+        spare = outer_end - outer_start - (inner_end - inner_start)
+        steps = min(max(outer_end - outer_start - length, 0), spare)
+        start = outer_start + ((inner_start - outer_start) * steps // spare if spare else 0)
+        return start, min(start + length, outer_end)
 
 
-def snippet_of(text: str, weights: Mapping[str, float], width: int) -> Snippet:
+def snippet_of(text: str, weights: Mapping[str, int], width: int) -> Snippet:
     """Choose where to cut a text.
 
     Args:
-        weights: the query's terms and what each is worth (its idf).
+        weights: the query's terms and what each is worth.
         width: the longest snippet, in code points.
     """
     matches = list(_matches(text, weights)) if len(text) > FLOOR_CHARS else []
-    everything = (0, len(text))
     # Two code points are kept for the ellipses.
-    outer = everything if len(text) <= width else _best_window(matches, weights, max(0, width - 2), everything)
-    inner = _best_window(matches, weights, min(FLOOR_CHARS - 2, outer[1] - outer[0]), outer)
-    return Snippet(text, outer, inner, reach=min(20, width // 5))
+    outer_length = len(text) if len(text) <= width else max(0, width - 2)
+    outer, _ = _best_window(matches, weights, outer_length, (0, len(text)))
+    inner, core = _best_window(matches, weights, min(FLOOR_CHARS - 2, outer_length), outer)
+    return Snippet(text, outer, inner, core, reach=min(20, width // 5))
 
 
-Match = tuple[int, int, frozenset[str]]
+class _Match(NamedTuple):
+    start: int
+    end: int
+    terms: frozenset[str]
+    """Terms of the query that the word holds."""
 
 
-def _matches(text: str, weights: Mapping[str, float]) -> Iterator[Match]:
-    """(start, end, query terms) of each word that holds a query term."""
+def _matches(text: str, weights: Mapping[str, int]) -> Iterator[_Match]:
     for word in _WORD.finditer(text):
-        for start, end in _pieces(*word.span()):
-            found = frozenset(term for term in terms(text[start:end]) if term in weights)
-            if found:
-                yield start, end, found
+        found = _terms_of(word.group())
+        if found.isdisjoint(weights):
+            continue
+        whole = _Match(*word.span(), found & weights.keys())
+        if whole.end - whole.start > _LONG_WORD:
+            yield from _pieces(text, whole, weights) or [whole]
+        else:
+            yield whole
 
 
-def _pieces(start: int, end: int) -> Iterator[Window]:
-    if end - start <= _LONG_RUN:
-        yield start, end
-    else:
-        yield from ((place, place + 2) for place in range(start, end - 1))
+def _pieces(text: str, word: _Match, weights: Mapping[str, int]) -> list[_Match]:
+    """Where in a long word the matches are; none where only the word as a whole is one."""
+    spans = (piece.span(piece.lastindex or 0) for piece in _PIECE.finditer(text, word.start, word.end))
+    found = ((start, end, _terms_of(text[start:end]) & weights.keys()) for start, end in spans)
+    return [_Match(start, end, some) for start, end, some in found if some]
 
 
-def _best_window(matches: list[Match], weights: Mapping[str, float], length: int, bounds: Window) -> Window:
-    """The window of a length, inside bounds, whose distinct terms weigh most; ties: more matches, then the first."""
+@lru_cache(maxsize=1 << 14)
+def _terms_of(word: str) -> frozenset[str]:
+    # The same words come again and again, within a page and from query to query.
+    return frozenset(terms(word))
+
+
+def _best_window(
+    matches: list[_Match], weights: Mapping[str, int], length: int, bounds: Window
+) -> tuple[Window, Window]:
+    """The window of a length, inside bounds, whose distinct terms weigh most, and the stretch of the words that do.
+
+    Ties: more matches, then the first. A word longer than the window is shown from its beginning.
+    """
     low, high = bounds
-    inside = [match for match in matches if low <= match[0] and match[1] <= high]
-    best_score, best = (0.0, 0), (low, low)
-    first = 0
-    for last, (_, end, _) in enumerate(inside):
-        while end - inside[first][0] > length and first < last:
+    inside = [match for match in matches if low <= match.start and match.end <= high]
+    best_score, core = (0, 0), (low, low)
+    counts: Counter[str] = Counter()
+    worth = first = 0
+    for last, match in enumerate(inside):
+        worth += sum(weights[term] for term in match.terms if not counts[term])
+        counts.update(match.terms)
+        while match.end - inside[first].start > length and first < last:
+            counts.subtract(inside[first].terms)
+            worth -= sum(weights[term] for term in inside[first].terms if not counts[term])
             first += 1
-        group = inside[first : last + 1]
-        distinct = frozenset[str]().union(*(match[2] for match in group))
-        score = (sum(sorted(weights[term] for term in distinct)), len(group))
-        if score > best_score:
-            best_score, best = score, (inside[first][0], end)
-    middle = (best[0] + best[1]) // 2 if best_score[1] else low
-    start = max(low, min(middle - length // 2, high - length))
-    return start, min(high, start + length)
+        if (worth, last - first) > best_score:
+            best_score, core = (worth, last - first), (inside[first].start, match.end)
+    margin = max(0, length - (core[1] - core[0])) // 2
+    start = max(low, min(core[0] - margin, high - length))
+    return (start, min(high, start + length)), core
 
 
-def _start_cut(text: str, place: int, reach: int) -> int:
-    """The first place from here on where a word begins; a grapheme border where none is near."""
+def _start_cut(text: str, place: int, last: int) -> int:
+    """The first place from here to `last` where a word begins; where none does, the next grapheme border."""
     if place <= 0:
         return 0
-    for candidate in range(place, min(place + reach, len(text))):
-        if text[candidate - 1].isspace() and not text[candidate].isspace():
+    for candidate in range(place, last + 1):
+        if text[candidate - 1].isspace() and not text[candidate].isspace() and _is_border(text, candidate):
             return candidate
-    while place < len(text) and not _is_grapheme_border(text, place):
-        place += 1
-    return place
+    return _grapheme_borders(text, place)[1]
 
 
-def _end_cut(text: str, place: int, reach: int) -> int:
-    """The last place up to here where a word ends; a grapheme border where none is near."""
+def _end_cut(text: str, place: int, first: int) -> int:
+    """The last place from here back to `first` where a word ends; where none does, the previous grapheme border."""
     if place >= len(text):
         return len(text)
-    for candidate in range(place, max(place - reach, 0), -1):
-        if text[candidate].isspace() and not text[candidate - 1].isspace():
+    for candidate in range(place, max(first, 1) - 1, -1):
+        if text[candidate].isspace() and not text[candidate - 1].isspace() and _is_border(text, candidate):
             return candidate
-    while place > 0 and not _is_grapheme_border(text, place):
-        place -= 1
-    return place
+    return _grapheme_borders(text, place)[0]
 
 
-def _is_grapheme_border(text: str, place: int) -> bool:
-    before, after = text[place - 1], text[place]
-    if _stands_alone(before) and _stands_alone(after):
-        return (before, after) != ("\r", "\n")
+def _is_border(text: str, place: int) -> bool:
+    return _grapheme_borders(text, place)[0] == place
+
+
+def _grapheme_borders(text: str, place: int) -> Window:
+    """The last border of graphemes at or before a place, and the first at or after it."""
+    if place <= 0 or place >= len(text):
+        return place, place
+    if _stands_alone(text[place - 1]) and _stands_alone(text[place]) and text[place - 1 : place + 1] != "\r\n":
+        return place, place
     import regex  # late: only odd text needs it
 
     # Begin where a grapheme surely begins, so that the borders found are real ones.
-    start = max(0, place - _CONTEXT)
-    while start < place - 1 and not _stands_alone(text[start]):
-        start += 1
-    return any(match.end() + start == place for match in regex.finditer(r"\X", text[start : place + _CONTEXT]))
+    start = place - 1
+    while start > 0 and not (_stands_alone(text[start - 1]) and _stands_alone(text[start])):
+        start -= 1
+    for grapheme in regex.finditer(r"\X", text, pos=start):
+        if grapheme.end() >= place:
+            return (place, place) if grapheme.end() == place else grapheme.span()
+    return place, place
 
 
 def _stands_alone(char: str) -> bool:
-    """True for characters that never join their neighbours: ASCII, Latin, Han, Hangul syllables."""
-    return char < "\u0300" or "\u4e00" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3"
+    """True for characters that never join their neighbours: ASCII, Latin, Kana, Han, Hangul syllables."""
+    return (
+        char < "\u0300"
+        or "\u3041" <= char <= "\u3096"
+        or "\u30a1" <= char <= "\u30ff"
+        or "\u4e00" <= char <= "\u9fff"
+        or "\uac00" <= char <= "\ud7a3"
+    )

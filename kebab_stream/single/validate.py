@@ -27,7 +27,9 @@ ACCEPTED: Final[Mapping[str, str]] = {
     "query": "text that is not blank",
     "mode": "lexical, vector or hybrid",
     "k": f"a whole number from {K.least} to {K.most}, where 0 means the configured page size",
-    "max_tokens": f"a whole number from {MAX_TOKENS.least}",
+    "max_tokens": (
+        f"a whole number from {MAX_TOKENS.least}; a token is an approximation: search.chars_per_token characters"
+    ),
     "snippet_chars": f"a whole number from {SNIPPET_CHARS.least} to {SNIPPET_CHARS.most}",
     "cursor": "the next_cursor of the previous page",
     "trace": "true or false",

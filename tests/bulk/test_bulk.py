@@ -10,7 +10,7 @@ import orjson
 import pytest
 from anyio import create_task_group, fail_after, to_thread
 
-from kebab_stream.bulk import JsonEmitter, bulk_search, run_bulk
+from kebab_stream.bulk import HumanEmitter, JsonEmitter, bulk_search, run_bulk
 from kebab_stream.concurrency import stdin_chunks, write_all
 from kebab_stream.errors import ConfigInvalidError, NotIndexedError
 from kebab_stream.model import BulkSearchSummary
@@ -42,7 +42,7 @@ def items(*queries: str) -> bytes:
 
 
 async def read_line(pipe: Pipe) -> dict[str, object]:
-    line: dict[str, object] = orjson.loads(await to_thread.run_sync(pipe.reading.readline))
+    line: dict[str, object] = orjson.loads(await to_thread.run_sync(pipe.reading.readline, abandon_on_cancel=True))
     return line
 
 
@@ -201,20 +201,24 @@ async def test_a_cancelled_run_leaves_a_held_search_at_once_and_writes_no_more(p
     assert err == []
 
 
-async def test_a_line_whose_writing_has_begun_is_finished_when_the_run_is_cancelled(pipe: Pipe) -> None:
+async def test_a_cancelled_run_waits_until_the_line_it_writes_is_out(pipe: Pipe) -> None:
     query = "x" * 500_000  # more than the pipe takes at once
-    begun, go_on = threading.Event(), threading.Event()
+    begun, ended = threading.Event(), threading.Event()
+    ended_early: list[bool] = []
     lines: list[bytes] = []
 
     def read_slowly() -> None:
         first = pipe.reading.read(1)
         begun.set()
-        go_on.wait(10)
+        ended_early.append(ended.wait(0.2))
         lines.append(first + pipe.reading.readline())
         lines.append(pipe.reading.readline())
 
     async def run() -> None:
-        await run_bulk(FakeEngine, chunks=arriving(items(query, "second")), emitter=pipe.emitter([]))
+        try:
+            await run_bulk(FakeEngine, chunks=arriving(items(query, "second")), emitter=pipe.emitter([]))
+        finally:
+            ended.set()
 
     reader = threading.Thread(target=read_slowly)
     reader.start()
@@ -223,12 +227,28 @@ async def test_a_line_whose_writing_has_begun_is_finished_when_the_run_is_cancel
             tasks.start_soon(run)
             await to_thread.run_sync(begun.wait, 5)
             tasks.cancel_scope.cancel()
-            go_on.set()
     pipe.writing.close()
     await to_thread.run_sync(reader.join, 10)
 
+    assert ended_early == [False]
     assert orjson.loads(lines[0])["query"] == {"query": query}
     assert lines[1] == b""
+
+
+async def test_people_see_the_items_numbered_from_one() -> None:
+    out: list[bytes] = []
+    err: list[bytes] = []
+    emitter = HumanEmitter(out.append, err.append, render=lambda answer, _: f"1. {answer.hint}")
+    await run_bulk(FakeEngine, chunks=arriving(b"\n", items("a", "fail")), emitter=emitter)
+
+    assert b"".join(out) == b"1. a\n"
+    assert b"".join(err).decode().splitlines() == [
+        "# Query 1: a",
+        "# Query 2: fail",
+        "error: [retrieval_error] cannot answer fail",
+        "hint: try again",
+        "bulk_summary: total=2 succeeded=1 failed=1",
+    ]
 
 
 def test_decoded_items_are_answered_the_same_way() -> None:

@@ -33,7 +33,7 @@ class Streams:
         return HumanEmitter(self.out.append, self.err.append, render=block, notes=notes, quiet=quiet)
 
 
-def block(answer: SearchResponse) -> str:
+def block(answer: SearchResponse, query: str) -> str:
     return "" if answer.hint == "nothing" else f"1. {answer.hint}\n   snippet\n"
 
 

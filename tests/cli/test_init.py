@@ -12,7 +12,7 @@ def test_it_writes_a_file_that_the_program_reads(tmp_path: Path) -> None:
 
     path = tmp_path / "kebab" / "config.toml"
     assert (done.status, done.out.decode().strip()) == (0, str(path))
-    path.write_text(path.read_text(encoding="utf-8") + "\n[search]\ndefault_q = 3\n", encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace("#default_k = ", "default_q = "), encoding="utf-8")
     broken = kebab("search", "x", "--json", extra=home)
     assert (broken.status, broken.error["code"]) == (2, "config_invalid")
     assert "default_k" in str(broken.error)

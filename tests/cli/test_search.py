@@ -1,11 +1,12 @@
 """`kebab search QUERY`, as a user or an agent runs it."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import kebab
+from tests.cli.program import COMMAND, environment, kebab
 
 
 def test_json_is_one_line_of_search_response(fixture_data: Path) -> None:
@@ -147,3 +148,11 @@ def test_a_bad_setting_is_an_error_that_names_it(fixture_data: Path) -> None:
 
     assert (done.status, done.error["code"]) == (2, "config_invalid")
     assert "KEBAB_SEARCH_DEFAULT_K" in json.dumps(done.error)
+
+
+def test_closed_standard_streams_are_no_bug(fixture_data: Path) -> None:
+    for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+        command = f"{' '.join(COMMAND)} search coffee --mode lexical --json {closed}"
+        done = subprocess.run(["bash", "-c", command], env=environment(fixture_data), capture_output=True, check=False)
+
+        assert (done.returncode, done.stderr) == (0, b"")

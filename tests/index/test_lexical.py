@@ -236,7 +236,7 @@ def test_a_missing_file_is_reported(tmp_path: Path, name: str) -> None:
     build(tmp_path, [["a", "b"], ["b"]])
     (tmp_path / name).unlink()
 
-    with pytest.raises(IndexCorruptError, match=f"{name}: is missing"):
+    with pytest.raises(IndexCorruptError, match=f"{name}: missing"):
         LexicalIndex.open(tmp_path)
 
 

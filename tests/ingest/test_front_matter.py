@@ -108,6 +108,8 @@ def test_fences_may_have_trailing_blanks_and_other_ends(text: str) -> None:
         "---\n\nA rule, then text.\n\n---\nmore",
         "---\nhttp://example.org/\n---",
         "---\nJust words\n---",
+        "---\n- an item\n- of a list\n---",
+        "---\n  indented: words\n---",
         "----\ntitle: x\n----",
         '+++\ntitle = "x"\n# never closed',
         "+++\nnot toml\n+++",
@@ -117,6 +119,14 @@ def test_fences_may_have_trailing_blanks_and_other_ends(text: str) -> None:
 )
 def test_what_does_not_look_like_front_matter_stays_text(text: str) -> None:
     assert read(text) == NONE
+
+
+@pytest.mark.parametrize("text", ["---\n---\nbody", "---\n\n# comment\n---", "+++\n+++\nbody"])
+def test_front_matter_may_be_empty(text: str) -> None:
+    found = read(text)
+
+    assert found == FrontMatter(line_count=found.line_count)
+    assert found.line_count in (2, 4)
 
 
 def test_long_values_are_bounded() -> None:

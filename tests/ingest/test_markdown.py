@@ -9,7 +9,7 @@ from hypothesis import given
 from kebab_stream.ingest.document import Block
 from kebab_stream.ingest.markdown import heading_text, markdown_blocks
 from kebab_stream.ingest.read import split_lines
-from tests.ingest.strategies import markdown_documents, markdown_noise
+from tests.ingest.strategies import few, markdown_documents, markdown_noise
 from tests.paths import SHARED
 
 SPEC = SHARED / "data" / "torture" / "markdown" / "spec_examples.jsonl"
@@ -86,6 +86,10 @@ def test_an_unclosed_fence_ends_at_its_last_line_that_is_not_blank() -> None:
     assert blocks_of("a\n\n```\n# x\n\n\n") == [Block("text", 1, 1), Block("fence", 3, 4)]
 
 
+def test_lines_of_nothing_but_unicode_spaces_are_blank() -> None:
+    assert blocks_of("\u00a0\n\n\u3000\na\n\u00a0\n") == [Block("text", 4, 4)]
+
+
 def test_front_matter_is_not_looked_at() -> None:
     assert markdown_blocks(["---", "title: x", "---", "# A"], skip=3) == [Block("heading", 4, 4, 1, "A")]
 
@@ -121,6 +125,7 @@ def test_headings_read_as_they_are_shown(source: str, text: str) -> None:
     assert heading_text(source) == text
 
 
+@few
 @given(markdown_documents | markdown_noise)
 def test_blocks_are_in_order_and_cover_every_line_that_is_not_blank_once(text: str) -> None:
     lines = split_lines(text)

@@ -1,4 +1,5 @@
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from kebab_stream.ingest.document import Block, ParsedDocument
 from kebab_stream.ingest.parse import parse
 from kebab_stream.ingest.read import decode
 from kebab_stream.ingest.windows import windows
-from tests.ingest.strategies import markdown_documents, markdown_noise
+from tests.ingest.strategies import few, markdown_documents, markdown_noise
 from tests.paths import SHARED
 
 VAULT = SHARED / "data" / "torture" / "markdown" / "vault"
@@ -18,22 +19,13 @@ VAULT_FILES = sorted(path for path in VAULT.rglob("*") if path.is_file())
 
 
 def test_markdown_has_front_matter_headings_and_a_language() -> None:
-    text = "---\r\ntitle: 안내\r\ntags: [a]\r\naliases: b\r\ntrust_level: primary\r\nsource_type: wiki\r\n---\r\n# 제목\r\n본문\r\n"
+    fields = ["title: 안내", "tags: [a]", "aliases: b", "trust_level: primary", "source_type: wiki"]
+    lines = ["---", *fields, "---", "# 제목", "본문"]
 
-    assert parse("docs/x.md", text) == ParsedDocument(
+    assert parse("docs/x.md", "\r\n".join(lines)) == ParsedDocument(
         media="markdown",
         title="안내",
-        lines=(
-            "---",
-            "title: 안내",
-            "tags: [a]",
-            "aliases: b",
-            "trust_level: primary",
-            "source_type: wiki",
-            "---",
-            "# 제목",
-            "본문",
-        ),
+        lines=tuple(lines),
         blocks=(Block("heading", 8, 8, 1, "제목"), Block("text", 9, 9)),
         lang="ko",
         tags=("a",),
@@ -91,13 +83,14 @@ def test_other_text_is_read_as_paragraphs(path: str, media: str) -> None:
     assert (document.media, document.blocks) == (media, (Block("text", 1, 1), Block("text", 3, 3)))
 
 
+@few
 @given(st.sampled_from(["a.md", "a.txt", "a.py"]), markdown_documents | markdown_noise | st.text())
 def test_no_text_can_fail(path: str, text: str) -> None:
     assert parse(path, text) == parse(path, text)
 
 
 @pytest.mark.parametrize("path", VAULT_FILES, ids=lambda path: path.name)
-def test_files_made_to_break_parsers_take_no_time(path) -> None:  # type: ignore[no-untyped-def]
+def test_files_made_to_break_parsers_take_no_time(path: Path) -> None:
     try:
         text = decode(path.read_bytes())
     except InvalidInputError:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab_stream.ingest.sentences import sentences
-from tests.ingest.strategies import markdown_documents
+from tests.ingest.strategies import few, markdown_documents
 
 
 def split(text: str) -> list[str]:
@@ -32,6 +32,7 @@ def test_sentences_end_where_readers_stop(text: str, parts: list[str]) -> None:
     assert split(text) == parts
 
 
+@few
 @given(markdown_documents | st.text())
 def test_sentences_hold_everything_but_white_space_in_order(text: str) -> None:
     assert "".join("".join(split(text)).split()) == "".join(text.split())

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab_stream.ingest.windows import windows
-from tests.ingest.strategies import markdown_documents
+from tests.ingest.strategies import few, markdown_documents
 
 
 def test_whole_sentences_are_packed() -> None:
@@ -40,11 +40,13 @@ def test_a_blank_text_has_none(text: str) -> None:
     assert windows(text) == []
 
 
+@few
 @given(markdown_documents | st.text(), st.integers(1, 300))
 def test_windows_hold_everything_but_white_space_in_order(text: str, size: int) -> None:
     assert "".join("".join(windows(text, size)).split()) == "".join(text.split())
 
 
+@few
 @given(markdown_documents | st.text(), st.integers(1, 300))
 def test_windows_are_small_and_never_blank(text: str, size: int) -> None:
     assert all(0 < len(window.strip()) == len(window) <= size for window in windows(text, size))

@@ -1,0 +1,209 @@
+import os
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from kebab_stream.errors import ConfigInvalidError, StorageError
+from kebab_stream.ingest.walk import Walk, is_gone, walk
+from tests.paths import SHARED
+
+VAULT = SHARED / "data" / "torture" / "markdown" / "vault"
+
+
+def write(root: Path, *paths: str, text: str = "text\n") -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, "utf-8")
+
+
+def scan(root: Path, exclude: Sequence[str] = (), max_file_bytes: int = 1000) -> Walk:
+    return walk(root, exclude=exclude, max_file_bytes=max_file_bytes)
+
+
+def paths_of(root: Path, exclude: Sequence[str] = ()) -> list[str]:
+    return [file.doc_path for file in scan(root, exclude).files]
+
+
+def test_documents_are_found_by_the_bytes_of_their_paths(tmp_path: Path) -> None:
+    write(tmp_path, "b.md", "a/z.md", "a.md", "B.MD", "가/나.txt", "a-b/x.py", "README", "Makefile")
+
+    assert paths_of(tmp_path) == ["B.MD", "Makefile", "README", "a-b/x.py", "a.md", "a/z.md", "b.md", "가/나.txt"]
+
+
+def test_a_file_is_described_by_place_size_and_time(tmp_path: Path) -> None:
+    write(tmp_path, "a/b.md", text="12345")
+    os.utime(tmp_path / "a/b.md", ns=(1, 1_700_000_000_123_456_789))
+    (file,) = scan(tmp_path).files
+
+    assert (file.doc_path, file.path, file.size) == ("a/b.md", tmp_path / "a/b.md", 5)
+    assert file.mtime_ns == (tmp_path / "a/b.md").stat().st_mtime_ns
+
+
+def test_an_empty_root_has_no_files(tmp_path: Path) -> None:
+    assert scan(tmp_path) == Walk((), {}, {})
+
+
+def test_what_is_passed_over_is_counted_by_reason_with_examples(tmp_path: Path) -> None:
+    write(tmp_path, ".git/config", ".hidden.md", ".obsidian/x.md", ".z/y.md", "x.png", "out/x.md", "tmp/a.md", "ok.md")
+    write(tmp_path, "big.md", text="x" * 1001)
+    write(tmp_path, "blob", text="a\0b")
+    write(tmp_path, "utf16")
+    (tmp_path / "utf16").write_bytes("글".encode("utf-16"))
+    write(tmp_path, ".gitignore", text="out/\n")
+    found = scan(tmp_path, exclude=["/tmp"])
+
+    assert [file.doc_path for file in found.files] == ["ok.md", "utf16"]
+    assert found.skipped == {
+        "binary": 1,
+        "excluded": 1,
+        "hidden": 5,
+        "ignored": 1,
+        "too_large": 1,
+        "unsupported": 1,
+    }
+    assert found.skipped_examples == {
+        "binary": ("blob",),
+        "excluded": ("tmp",),
+        "hidden": (".git", ".gitignore", ".hidden.md"),
+        "ignored": ("out",),
+        "too_large": ("big.md",),
+        "unsupported": ("x.png",),
+    }
+
+
+def test_ignore_files_count_from_their_folders_and_kebabignore_decides(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "draft.md", "sub/a.md", "sub/draft.md", "sub/keep/draft.md", "out/keep.md")
+    write(tmp_path, ".gitignore", text="draft.md\nout/\n!out/keep.md\n")
+    write(tmp_path, "sub/.gitignore", text="/a.md\n!draft.md\n")
+    write(tmp_path, "sub/keep/.kebabignore", text="*.md\n")
+
+    assert paths_of(tmp_path) == ["a.md", "sub/draft.md"]
+
+
+def test_kebabignore_goes_before_gitignore(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "b.md")
+    write(tmp_path, ".gitignore", text="a.md\n")
+    write(tmp_path, ".kebabignore", text="!a.md\nb.md\n")
+
+    assert paths_of(tmp_path) == ["a.md"]
+
+
+def test_nothing_brings_back_what_the_configuration_excludes(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "sub/b.md", "sub/c.md")
+    write(tmp_path, ".kebabignore", text="!sub/\n!*.md\n")
+
+    assert paths_of(tmp_path, exclude=["sub/b.md"]) == ["a.md", "sub/c.md"]
+    assert paths_of(tmp_path, exclude=["sub/"]) == ["a.md"]
+
+
+def test_a_bad_exclusion_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigInvalidError):
+        scan(tmp_path, exclude=["!"])
+
+
+def test_links_never_lead_out_of_the_root_nor_into_folders(tmp_path: Path) -> None:
+    write(tmp_path, "secret.md", "root/real.md", "root/folder/x.md")
+    root = tmp_path / "root"
+    (root / "inside.md").symlink_to("real.md")
+    (root / "outside.md").symlink_to(tmp_path / "secret.md")
+    (root / "loop").symlink_to(root)
+    (root / "folder-link").symlink_to("folder")
+    (root / "broken.md").symlink_to("nowhere.md")
+    (root / "circle.md").symlink_to("circle.md")
+    found = scan(root)
+
+    assert [file.doc_path for file in found.files] == ["folder/x.md", "inside.md", "real.md"]
+    assert found.skipped == {"symlink": 5}
+
+
+def test_the_root_itself_may_be_a_link_and_hidden(tmp_path: Path) -> None:
+    write(tmp_path, ".notes/a.md")
+    (tmp_path / ".link").symlink_to(".notes")
+
+    assert paths_of(tmp_path / ".link") == paths_of(tmp_path / ".notes") == ["a.md"]
+
+
+def test_names_are_normalised_and_only_one_of_two_equal_ones_is_kept(tmp_path: Path) -> None:
+    decomposed = unicodedata.normalize("NFD", "한글")
+    write(tmp_path, f"{decomposed}.md", f"폴더/{decomposed}.md", "폴더/한글.md")
+    if len(list((tmp_path / "폴더").iterdir())) == 1:
+        pytest.skip("this file system normalises names")
+    found = scan(tmp_path)
+
+    assert [file.doc_path for file in found.files] == ["폴더/한글.md", "한글.md"]
+    assert found.files[0].path.name == f"{decomposed}.md"
+    assert found.skipped_examples == {"duplicate_name": ("폴더/한글.md",)}
+
+
+def test_names_that_are_no_text_are_passed_over(tmp_path: Path) -> None:
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/a\xff.md")).touch()
+    except OSError:
+        pytest.skip("this file system refuses such names")
+
+    assert scan(tmp_path) == Walk((), {"bad_name": 1}, {"bad_name": ("a\ufffd.md",)})
+
+
+def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    os.mkfifo(tmp_path / "pipe")
+
+    assert scan(tmp_path).skipped == {"unsupported": 2}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_cannot_be_read_is_passed_over_and_its_files_are_not_gone(tmp_path: Path) -> None:
+    write(tmp_path, "closed/a.md", "b.md")
+    (tmp_path / "closed").chmod(0)
+    try:
+        found = scan(tmp_path)
+        gone = is_gone(tmp_path, "closed/a.md")
+    finally:
+        (tmp_path / "closed").chmod(0o700)
+
+    assert found.skipped_examples == {"unreadable": ("closed",)}
+    assert not gone
+
+
+def test_a_root_that_is_missing_or_no_folder_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path, "file.md")
+    for root in (tmp_path / "nowhere", tmp_path / "file.md"):
+        with pytest.raises(StorageError, match="cannot read the folder"):
+            scan(root)
+
+
+def test_deep_folders_are_walked(tmp_path: Path) -> None:
+    deep = "/".join(["d"] * 300)
+    write(tmp_path, f"{deep}/x.md")
+
+    assert paths_of(tmp_path) == [f"{deep}/x.md"]
+
+
+# --- proof of absence ------------------------------------------------------------------------------------
+
+
+def test_only_what_is_not_there_is_gone(tmp_path: Path) -> None:
+    decomposed = unicodedata.normalize("NFD", "폴더")
+    write(tmp_path, "a.md", ".hidden.md", f"{decomposed}/한글.md")
+    (tmp_path / "broken.md").symlink_to("nowhere")
+
+    assert not any(is_gone(tmp_path, path) for path in ("a.md", ".hidden.md", "폴더/한글.md", "broken.md"))
+    assert all(is_gone(tmp_path, path) for path in ("b.md", "a.md/x.md", "폴더/b.md", "sub/a.md"))
+
+
+def test_what_the_system_will_not_tell_is_not_gone(tmp_path: Path) -> None:
+    assert not is_gone(tmp_path, "x" * 10_000)
+
+
+def test_nothing_is_gone_when_the_root_is_missing(tmp_path: Path) -> None:
+    assert not is_gone(tmp_path / "nowhere", "a.md")
+
+
+@pytest.mark.skipif(not VAULT.exists(), reason="the shared data sets are not here")
+def test_the_vault_is_walked() -> None:
+    found = walk(VAULT, max_file_bytes=1_000_000)
+
+    assert len(found.files) == 36
+    assert found.skipped == {"hidden": 1, "too_large": 2}
