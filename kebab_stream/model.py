@@ -29,9 +29,7 @@ class WireConfig(dict[str, object]):
     """What pydantic needs to know when it makes a schema of a wire object (it is not imported for that)."""
 
 
-WIRE = WireConfig(
-    extra="forbid", json_schema_serialization_defaults_required=True, use_attribute_docstrings=True
-)
+WIRE = WireConfig(extra="forbid", json_schema_serialization_defaults_required=True, use_attribute_docstrings=True)
 
 
 # --- what is asked ---------------------------------------------------------------------------------------

@@ -15,17 +15,22 @@ from kebab_stream.config import Config, Embedding, EmbeddingProvider, Models, Se
 from kebab_stream.ingest import IngestRequest, ingest
 from kebab_stream.model import Chunk, ChunkId, DocId, Document
 
-KOREAN = "검색 색인은 문서를 조각으로 나눈다 커피를 내리는 방법 백업 절차와 복구 키를 교체한다 하이브리드".split()
-ENGLISH = "search the index splits documents into chunks brewing coffee backup runbook rotate keys getUserName".split()
-MIXED = "kubectl로 배포한다 BM25와 벡터 v2.1 日本語の検索 snake_case_name utf8 café 全文検索 (coffee) [커피]".split()
+KOREAN = "검색 색인은 문서를 조각으로 나눈다 커피를 내리는 방법 백업 절차와 복구 키를 교체한다 하이브리드"
+ENGLISH = "search the index splits documents into chunks brewing coffee backup runbook rotate keys getUserName"
+MIXED = "kubectl로 배포한다 BM25와 벡터 v2.1 日本語の検索 snake_case_name utf8 café 全文検索 (coffee) [커피]"
 
-words = st.sampled_from(KOREAN + ENGLISH + MIXED)
+words = st.sampled_from(f"{KOREAN} {ENGLISH} {MIXED}".split())
 """Words that queries and documents share, so that searches find something."""
 prose = (st.lists(words, min_size=1, max_size=9) | st.lists(words, min_size=20, max_size=60)).map(" ".join)
 
+_PLAIN = "a b Z 1 _ . ( ) \" ' 가 나 커피 中 文 か ー é ß ☕"
 GRAPHEMES = (
-    *"a b Z 1 _ . ( ) \" ' \n \r\n \t \u3000 가 나 커피 中 文 か ー é ß ☕".split(" "),
+    *_PLAIN.split(),
     " ",
+    "\n",
+    "\r\n",
+    "\t",
+    "\u3000",
     "👩\u200d👩\u200d👧",  # joined by ZWJ
     "🇰🇷",
     "🏴\U000e0067\U000e0062\U000e007f",
@@ -45,9 +50,13 @@ odd_text = st.lists(st.sampled_from(GRAPHEMES), max_size=20).map("".join)
 long_odd_text = st.lists(st.sampled_from(GRAPHEMES), min_size=40, max_size=120).map("".join)
 
 
-def config_of(data_dir: Path, *, provider: EmbeddingProvider = "static", search: Search = Search()) -> Config:
+def config_of(data_dir: Path, *, provider: EmbeddingProvider = "static", search: Search | None = None) -> Config:
     """Settings for an index in a folder; provider `none` is the quickest, as no model is loaded."""
-    return Config(storage=Storage(data_dir=data_dir), models=Models(embedding=Embedding(provider=provider)), search=search)
+    return Config(
+        storage=Storage(data_dir=data_dir),
+        models=Models(embedding=Embedding(provider=provider)),
+        search=search or Search(),
+    )
 
 
 def ingest_files(config: Config, root: Path, files: Mapping[str, str]) -> None:

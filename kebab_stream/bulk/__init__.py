@@ -6,8 +6,8 @@ from kebab_stream.bulk.emit import Emitter, HumanEmitter, JsonEmitter, Sink
 from kebab_stream.bulk.execute import Searcher, answer, bulk_item, summary_of, unechoable
 from kebab_stream.bulk.reader import read_batch
 from kebab_stream.bulk.validate import LIMITS, too_many
-from kebab_stream.config import Config
 from kebab_stream.concurrency import run_blocking
+from kebab_stream.config import Config
 from kebab_stream.model import BulkSearchItem, BulkSearchSummary, ErrorRecord
 from kebab_stream.render import error_record
 

@@ -26,7 +26,7 @@ Examples:
 @click.option("--rebuild-index", is_flag=True, help="Make the index files anew from the stored documents.")
 @common_options
 def command(paths: tuple[Path, ...], source_id: str | None, rebuild_index: bool) -> AsyncWork:
-    """Index the folders PATH, or all configured and known ones. What did not change is skipped, what is gone removed."""
+    """Index the folders PATH, or all known ones. What did not change is skipped, what is gone is removed."""
     told = common()
     config = settings()
     refuse_if_readonly(config.readonly, "ingest")

@@ -6,7 +6,12 @@ from contextlib import contextmanager
 
 from kebab_stream.ingest import Phase, Progress
 
-_NAMES: dict[Phase, str] = {"scan": "looking for files", "read": "reading", "index": "indexing", "commit": "writing the index"}
+_NAMES: dict[Phase, str] = {
+    "scan": "looking for files",
+    "read": "reading",
+    "index": "indexing",
+    "commit": "writing the index",
+}
 
 
 @contextmanager

@@ -30,14 +30,23 @@ def mapped(path: Path, dtype: "np.dtype[Scalar]") -> NDArray[Scalar]:
         IndexCorruptError: the file is missing, or ends within a number.
         StorageError: it cannot be read.
     """
+    content = mapped_bytes(path)
+    if len(content) % dtype.itemsize:
+        raise IndexCorruptError(str(path), "cut short")
+    return np.frombuffer(content, dtype) if content else np.empty(0, dtype)
+
+
+def mapped_bytes(path: Path) -> mmap | bytes:
+    """A whole file as a read-only map, which stays readable when the file is removed.
+
+    Raises:
+        IndexCorruptError: the file is missing.
+        StorageError: it cannot be read.
+    """
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            if size % dtype.itemsize:
-                raise IndexCorruptError(str(path), "cut short")
-            if size == 0:  # which cannot be mapped
-                return np.empty(0, dtype)
-            return np.frombuffer(mmap(file.fileno(), size, access=ACCESS_READ), dtype)
+            return mmap(file.fileno(), size, access=ACCESS_READ) if size else b""  # nothing cannot be mapped
     except (FileNotFoundError, NotADirectoryError) as error:
         raise IndexCorruptError(str(path), "missing") from error
     except OSError as error:

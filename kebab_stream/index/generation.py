@@ -27,6 +27,7 @@ from kebab_stream.errors import IndexCorruptError, StorageError
 from kebab_stream.index.arrays import mapped, write_array
 from kebab_stream.index.durable import sync, writing
 from kebab_stream.index.lexical import LexicalBuilder, LexicalIndex, write_lexical
+from kebab_stream.index.texts import TextIndex, write_texts
 from kebab_stream.index.vectors import VectorBuilder, VectorIndex, write_vectors
 
 INDEX_VERSION = "1"
@@ -68,6 +69,8 @@ class Additions:
     ids: list[bytes] = field(default_factory=list)
     lexical: LexicalBuilder = field(default_factory=LexicalBuilder)
     vectors: VectorBuilder = field(default_factory=VectorBuilder)
+    texts: list[bytes] = field(default_factory=list)
+    """Folded, UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class Generation:
     chunk_docs: NDArray[np.int32]
     lexical: LexicalIndex
     vectors: VectorIndex | None
+    texts: TextIndex
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -100,11 +104,11 @@ class Generation:
             chunk_docs=mapped(folder / _CHUNK_DOCS, np.dtype("<i4")),
             lexical=LexicalIndex.open(folder),
             vectors=VectorIndex.open(folder, embedding.dim) if embedding else None,
+            texts=TextIndex.open(folder),
         )
-        counts = {len(generation.chunk_ids), len(generation.chunk_docs), generation.lexical.n_chunks}
-        if generation.vectors:
-            counts.add(generation.vectors.n_chunks)
-        if counts != {manifest.n_chunks}:
+        parts = [generation.lexical, generation.texts, *filter(None, [generation.vectors])]
+        counts = [len(generation.chunk_ids), len(generation.chunk_docs), *(part.n_chunks for part in parts)]
+        if any(count != manifest.n_chunks for count in counts):
             raise IndexCorruptError(str(folder), "its files disagree on the number of chunks")
         return generation
 
@@ -157,6 +161,14 @@ def write_generation(
             old=old.lexical if old else None,
             old_to_new=old_to_new,
             added=added.lexical,
+            added_to_new=added_to_new,
+        )
+        write_texts(
+            partial,
+            n_chunks=len(pairs),
+            old=old.texts if old else None,
+            old_to_new=old_to_new,
+            added=added.texts,
             added_to_new=added_to_new,
         )
         n_windows = 0

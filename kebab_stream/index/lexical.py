@@ -63,6 +63,14 @@ class Postings:
     lengths: NDArray[np.int32]
 
 
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """Where a term or a phrase occurs: chunk numbers, ascending, and how often in each."""
+
+    chunks: NDArray[np.integer]
+    frequencies: NDArray[np.integer]
+
+
 class LexicalIndex:
     """One committed set of postings, open for reading; threads may share it."""
 
@@ -95,8 +103,14 @@ class LexicalIndex:
         """
         return cls(folder, params)
 
-    def scores(self, query_terms: Sequence[str]) -> tuple[NDArray[np.float64], float]:
+    def scores(
+        self, query_terms: Sequence[str], phrases: Sequence[Occurrences] = ()
+    ) -> tuple[NDArray[np.float64], float]:
         """Score every chunk; the order of the terms does not matter, not even to the last bit.
+
+        Args:
+            query_terms: analysed; one that is repeated counts as often.
+            phrases: counted like one more term each, though the index has no postings of them.
 
         Returns:
             (n_chunks,) BM25, 0.0 where no term occurs; and the bound that every score is below: Σ idf over the term
@@ -109,14 +123,26 @@ class LexicalIndex:
         bound = 0.0
         for term, occurrences in sorted(Counter(map(_encoded, query_terms)).items()):
             start, end = self._bounds(term)
-            weight = occurrences * self._idf(end - start)
-            bound += weight
-            chunks, frequencies = self._chunks[start:end], self._frequencies[start:end].astype(np.float64)
-            try:
-                totals[chunks] += weight * (frequencies / (frequencies + self._norms[chunks]))
-            except IndexError as error:
-                raise self._corrupt("chunks") from error
+            found = Occurrences(self._chunks[start:end], self._frequencies[start:end])
+            bound += self._add_score(totals, found, occurrences)
+        for phrase in phrases:
+            bound += self._add_score(totals, phrase, 1)
         return totals, bound
+
+    def _add_score(self, totals: NDArray[np.float64], found: Occurrences, repeats: int) -> float:
+        """Add what a term, so often in the query, contributes to each chunk; the most it can contribute."""
+        weight = repeats * self._idf(len(found.chunks))
+        frequencies = found.frequencies.astype(np.float64)
+        try:
+            totals[found.chunks] += weight * (frequencies / (frequencies + self._norms[found.chunks]))
+        except IndexError as error:
+            raise self._corrupt("chunks") from error
+        return weight
+
+    def chunks_with(self, term: str) -> NDArray[np.int32]:
+        """The chunks in which the term occurs, ascending."""
+        start, end = self._bounds(_encoded(term))
+        return self._chunks[start:end]
 
     def document_frequency(self, term: str) -> int:
         """In how many chunks the term occurs."""

@@ -146,17 +146,21 @@ def connect_readonly(path: Path) -> sqlite3.Connection:
             f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
         )
         try:
-            _check_version(connection, path)
+            _check(connection, path)
         except BaseException:
             connection.close()
             raise
     return connection
 
 
-def _check_version(connection: sqlite3.Connection, path: Path) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    version, pages, page_size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "page_count", "page_size")
+    )
     if version != STORE_VERSION:
         raise store_corrupt(path, f"version {version}, this program has {STORE_VERSION}")
+    if path.stat().st_size != pages * page_size:
+        raise store_corrupt(path, "cut short")  # within its last page, which SQLite would fill up with zeros
 
 
 def store_corrupt(path: Path, problem: str) -> IndexCorruptError:

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from kebab_stream.analyser import fold
 from kebab_stream.embed import Embedder
 from kebab_stream.errors import IndexCorruptError
 from kebab_stream.index.generation import (
@@ -54,6 +55,7 @@ class IndexUpdate:
         for chunk, document in chunks:
             self._added.ids.append(bytes.fromhex(chunk.chunk_id))
             self._added.lexical.add(indexed_terms(chunk, document))
+            self._added.texts.append(fold(chunk.text).encode("utf-8"))
             if self._embedder:
                 texts.extend(embedded_windows(chunk))
                 ends.append(len(texts))

@@ -69,9 +69,8 @@ def _comparable(name: str, value: object) -> object:
 
 def _keep_by_text(snapshot: Snapshot, filters: Filters, mask: NDArray[np.bool_]) -> None:
     """Clear the mask where a chunk's text lacks what it must, or has what it must not, contain."""
-    wanted = [fold(text) for text in filters.must]
-    unwanted = [fold(text) for text in filters.must_not]
-    for number, (text,) in enumerate(snapshot.store.rows("SELECT text FROM chunks ORDER BY chunk_id")):
-        if mask[number]:
-            folded = fold(text)
-            mask[number] = all(part in folded for part in wanted) and not any(part in folded for part in unwanted)
+    texts = snapshot.generation.texts
+    for text in filters.must:
+        mask &= texts.containing(fold(text))
+    for text in filters.must_not:
+        mask &= ~texts.containing(fold(text))

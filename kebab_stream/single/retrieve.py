@@ -13,6 +13,7 @@ from kebab_stream.index.generation import Generation
 from kebab_stream.index.ranking import rounded, top
 from kebab_stream.model import Mode, ScoreKind
 from kebab_stream.single.fusion import Floats, Numbers, convex, ranks_in, rrf
+from kebab_stream.single.phrases import find_phrases
 from kebab_stream.single.settings import MAX_RESULTS, SearchSettings
 
 Mask = NDArray[np.bool_]
@@ -78,13 +79,13 @@ def retrieve(
     if not query_terms:
         return _nothing(method)
     if method == "lexical":
-        side, _ = _lexical_side(generation, query_terms, allowed, depth)
+        side, _ = _lexical_side(generation, text, query_terms, allowed, depth)
         return Ranking(method, "bm25", side.best, side.scores[side.best], side, None, 0.0)
     assert embedder is not None
     vector = _vector_side(generation, embedder, text, allowed, depth)
     if method == "vector":
         return Ranking(method, "cosine", vector.best, vector.scores[vector.best], None, vector, 0.0)
-    lexical, lexical_max = _lexical_side(generation, query_terms, allowed, depth)
+    lexical, lexical_max = _lexical_side(generation, text, query_terms, allowed, depth)
     return _fuse(lexical, lexical_max, vector, settings)
 
 
@@ -119,10 +120,10 @@ def method_for(
 
 
 def _lexical_side(
-    generation: Generation, query_terms: Sequence[str], allowed: Mask | None, depth: int
+    generation: Generation, text: str, query_terms: Sequence[str], allowed: Mask | None, depth: int
 ) -> tuple[Side, float]:
     started = perf_counter()
-    scores, maximum = generation.lexical.scores(query_terms)
+    scores, maximum = generation.lexical.scores(query_terms, find_phrases(generation, text))
     best, _ = top(scores, depth, allowed, above=0.0)
     return _side(scores, best, started), maximum
 

@@ -1,55 +1,28 @@
-"""Documents and chunks to store, with defaults for all that a test does not care about, and strategies for any."""
+"""Documents and chunks to store: some by number, and strategies for any."""
 
-from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC
 
 from hypothesis import strategies as st
 
 from kebab_stream.index.rows import SourceRow
 from kebab_stream.model import TRUST_LEVELS, Chunk, ChunkId, DocId, Document
+from tests import corpora
 
-DOCUMENT = Document(
-    doc_id=DocId("d0" * 16),
-    source_id="notes",
-    doc_path="a.md",
-    title="A",
-    media="markdown",
-    lang="en",
-    code_lang=None,
-    repo=None,
-    source_type="notes",
-    trust_level="primary",
-    tags=(),
-    content_hash="0" * 32,
-    size=1,
-    mtime_ns=2,
-    signature="1",
-    chunker_version="1",
-    indexed_at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
-)
-CHUNK = Chunk(
-    chunk_id=ChunkId("c0" * 16),
-    doc_id=DOCUMENT.doc_id,
-    ordinal=0,
-    text="text",
-    heading_path=(),
-    symbol=None,
-    line_start=1,
-    line_end=1,
-    page=None,
-)
+DOCUMENT = corpora.document()
 SOURCE = SourceRow(source_id="notes", root="/notes", exclude=("*.tmp",), trust_level="primary", source_type="notes")
 
 
-def document(number: int, **fields: object) -> Document:
+def document(number: int) -> Document:
     """The document of this number, with its own id and path."""
-    return replace(DOCUMENT, doc_id=DocId(f"{number:032x}"), doc_path=f"{number}.md", **fields)  # type: ignore[arg-type]
+    return corpora.document(doc_id=DocId(f"{number:032x}"), doc_path=f"{number}.md")
 
 
 def chunks_of(owner: Document, *numbers: int) -> list[Chunk]:
     """Chunks with the ids of these numbers, in this order."""
     return [
-        replace(CHUNK, chunk_id=ChunkId(f"{number:032x}"), doc_id=owner.doc_id, ordinal=ordinal, text=f"text {number}")
+        corpora.chunk(
+            chunk_id=ChunkId(f"{number:032x}"), doc_id=owner.doc_id, ordinal=ordinal, text=f"text {number}"
+        )
         for ordinal, number in enumerate(numbers)
     ]
 

@@ -41,7 +41,7 @@ def page_of(texts: list[str], *, width: int, more: bool = False, hint: str | Non
         )
         for number, text in enumerate(texts)
     ]
-    weights = {term: 1 for term in terms("검색 coffee")}
+    weights = dict.fromkeys(terms("검색 coffee"), 1)
 
     def next_cursor(count: int) -> str | None:
         is_last = count == len(texts) and not more
@@ -162,7 +162,9 @@ def test_without_a_budget_nothing_is_truncated() -> None:
 @given(texts, st.booleans())
 @example(["한글"], True)
 def test_the_size_is_that_of_the_json_text_in_code_points_without_a_trace(texts: list[str], traced: bool) -> None:
-    trace = Trace(lexical=(), vector=(), rrf_inputs=(), timing=Timing(lexical_ms=1, vector_ms=1, fusion_ms=1, total_ms=1))
+    trace = Trace(
+        lexical=(), vector=(), rrf_inputs=(), timing=Timing(lexical_ms=1, vector_ms=1, fusion_ms=1, total_ms=1)
+    )
     response = page_of(texts, width=100).cut(len(texts), 100)
 
     size = length(replace(response, trace=trace) if traced else response)

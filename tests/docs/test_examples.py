@@ -1,0 +1,67 @@
+"""What the documentation says one can type, works, and prints what it says."""
+
+import re
+import shutil
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import examples, matches
+from tests.docs.session import session
+from tests.paths import ROOT
+
+PAGES = sorted([*ROOT.glob("README*.md"), *ROOT.glob("docs/*.md")])
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=lambda page: page.name)
+def test_the_examples_of_a_page_print_what_it_says(page: Path, tmp_path: Path) -> None:
+    shown = examples(page)
+    if shutil.which("jq") is None and any(re.search(r"\bjq\b", example.source) for example in shown):
+        pytest.skip("jq is not installed")
+    ran = session(shown, tmp_path)
+
+    for example, did, following in zip_longest(shown, ran, shown[1:]):
+        where = f"{page.name}:{example.line}: {example.source}"
+        assert did is not None, f"{where}\nthe session ended before it"
+        says_status = following is not None and following.tells_status
+        assert did.status == 0 or says_status, f"{where}\nexit status {did.status}\n{did.output}"
+        if example.output is not None:
+            assert matches(did.output, example.output), f"{where}\nprinted:\n{did.output}"
+
+
+def test_a_wildcard_stands_for_characters_of_one_line() -> None:
+    assert matches("score 0.81\n", "score …")
+    assert not matches("score 0.81\nmore\n", "score …")
+
+
+def test_a_line_with_a_wildcard_only_stands_for_lines() -> None:
+    assert matches("a\nb\nc\nd\n", "a\n…\nd")
+    assert matches("a\nd\n", "a\n…\nd")
+    assert not matches("a\nb\n", "a\n…\nd")
+
+
+def test_a_console_example_has_its_command_and_its_output(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# P\n\n```console\n$ one\n$ two \\\n> three\nout\n> out\n```\n", encoding="utf-8")
+
+    assert [(found.line, found.source, found.output) for found in examples(page)] == [
+        (4, "one", ""),
+        (5, "two \\\nthree", "out\n> out"),
+    ]
+
+
+def test_a_script_is_an_example_only_where_it_is_marked(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```sh\nmake\n```\n\n<!-- run -->\n```sh\nls\n```\n\n```text\na\n```\n", encoding="utf-8")
+
+    assert [(found.source, found.output) for found in examples(page)] == [("ls\n", "a\n")]
+
+
+def test_a_session_keeps_its_variables_and_its_status(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ export A=7\n$ echo $A; (exit 3)\n$ echo $?\n```\n", encoding="utf-8")
+    folder = tmp_path / "session"
+    folder.mkdir()
+
+    assert [(did.output, did.status) for did in session(examples(page), folder)] == [("", 0), ("7\n", 3), ("3\n", 0)]

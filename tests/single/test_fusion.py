@@ -1,0 +1,72 @@
+"""Two rankings to one: the formulas, their bounds, and what each side contributes."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab_stream.single.fusion import convex, ranks_in, rrf
+
+scores = st.lists(st.tuples(st.floats(0, 0.999999), st.floats(-1, 1)), min_size=1, max_size=30)
+
+
+@given(scores, st.floats(0.001, 1000), st.floats(0, 1))
+def test_convex_is_the_weighted_sum_of_the_share_of_bm25_and_the_positive_cosine(
+    pairs: list[tuple[float, float]], maximum: float, weight: float
+) -> None:
+    lexical = np.array([share * maximum for share, _ in pairs])
+    cosine = np.array([cosine for _, cosine in pairs])
+
+    fused = convex(lexical, maximum, cosine, weight=weight).tolist()
+
+    expected = [
+        (1 - weight) * bm25 / maximum + weight * max(0.0, cosine)
+        for bm25, cosine in zip(lexical.tolist(), cosine.tolist(), strict=True)
+    ]
+    assert fused == pytest.approx(expected, abs=5.1e-7)
+    assert all(0 <= score <= 1 and score == round(score, 6) for score in fused)
+    assert not any(math.copysign(1, score) < 0 for score in fused)
+
+
+def test_a_negative_cosine_counts_as_none() -> None:
+    assert convex(np.array([1.0]), 2.0, np.array([-1.0]), weight=0.25).tolist() == [0.375]
+
+
+def test_a_query_without_a_bound_has_only_its_cosines() -> None:
+    assert convex(np.zeros(2), 0.0, np.array([0.5, -0.5]), weight=0.25).tolist() == [0.125, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("lexical", "vector", "score"),
+    [
+        (1, 1, 1.0),
+        (1, None, 0.5),
+        (None, 1, 0.5),
+        (2, 1, (61 / 62 + 1) / 2),
+        (200, None, 61 / 260 / 2),
+        (None, None, 0.0),
+    ],
+)
+def test_rrf_is_one_for_the_first_of_both_sides_and_a_missing_side_adds_nothing(
+    lexical: int | None, vector: int | None, score: float
+) -> None:
+    ranks = [np.array([rank or math.inf]) for rank in (lexical, vector)]
+
+    assert rrf(ranks[0], ranks[1], k=60).tolist() == [round(score, 6)]
+
+
+@given(st.lists(st.integers(0, 50), unique=True), st.lists(st.integers(0, 50), unique=True), st.integers(1, 1000))
+def test_rrf_scores_are_reciprocal_ranks_over_their_maximum(first: list[int], second: list[int], k: int) -> None:
+    one, two = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
+    union = np.union1d(one, two)
+
+    fused = rrf(ranks_in(one, union), ranks_in(two, union), k=k)
+
+    def part(ranking: list[int], number: int) -> float:
+        return 1 / (k + ranking.index(number) + 1) if number in ranking else 0.0
+
+    expected = [(part(first, number) + part(second, number)) * (k + 1) / 2 for number in union.tolist()]
+    assert fused.tolist() == pytest.approx(expected, abs=5.1e-7)
+    assert all(0 < score <= 1 for score in fused.tolist())
