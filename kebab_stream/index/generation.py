@@ -106,8 +106,10 @@ class Generation:
             vectors=VectorIndex.open(folder, embedding.dim) if embedding else None,
             texts=TextIndex.open(folder),
         )
-        parts = [generation.lexical, generation.texts, *filter(None, [generation.vectors])]
-        counts = [len(generation.chunk_ids), len(generation.chunk_docs), *(part.n_chunks for part in parts)]
+        counts = [len(generation.chunk_ids), len(generation.chunk_docs)]
+        counts += [generation.lexical.n_chunks, generation.texts.n_chunks]
+        if generation.vectors:
+            counts.append(generation.vectors.n_chunks)
         if any(count != manifest.n_chunks for count in counts):
             raise IndexCorruptError(str(folder), "its files disagree on the number of chunks")
         return generation

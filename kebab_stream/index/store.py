@@ -8,6 +8,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -23,13 +24,33 @@ _MAX_VARIABLES = 500
 """Ids asked for in one statement; SQLite allows at least 999."""
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What tells a file from all others that ever had its name."""
+
+    inode: int
+    mtime_ns: int
+    size: int
+
+    @classmethod
+    def at(cls, path: Path) -> "_File | None":
+        """The file that has this name now."""
+        try:
+            status = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+        return cls(status.st_ino, status.st_mtime_ns, status.st_size)
+
+
 class Store:
     """One connection to one committed state of the store, for reading."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, identity: object) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, file: "_File | None") -> None:
         self._connection = connection
         self._path = path
-        self._identity = identity
+        self._file = file
 
     @classmethod
     def open(cls, data_dir: Path) -> Self:
@@ -41,14 +62,27 @@ class Store:
             StorageError: it cannot be read.
         """
         path = data_dir / STORE_FILE
-        identity = _identity(path)
-        if identity is None:
+        file = _File.at(path)
+        if file is None:
             raise NotIndexedError(str(data_dir))
-        return cls(connect_readonly(path), path, identity)
+        store = cls(connect_readonly(path), path, file)
+        try:
+            store._check_size(file.size)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def _check_size(self, size: int) -> None:
+        """SQLite would fill up a last page that is cut short with zeros."""
+        ((pages, page_size),) = self.rows("SELECT * FROM pragma_page_count, pragma_page_size")
+        # What is open may be newer than the file whose size was asked.
+        if size != pages * page_size and self.is_current():
+            raise store_corrupt(self._path, f"{size} bytes, {pages * page_size} expected")
 
     def is_current(self) -> bool:
         """Whether nothing was committed since this state was opened: one `stat`."""
-        return _identity(self._path) == self._identity
+        return _File.at(self._path) == self._file
 
     def close(self) -> None:
         """Let go of the state and the file."""
@@ -146,21 +180,17 @@ def connect_readonly(path: Path) -> sqlite3.Connection:
             f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
         )
         try:
-            _check(connection, path)
+            _check_version(connection, path)
         except BaseException:
             connection.close()
             raise
     return connection
 
 
-def _check(connection: sqlite3.Connection, path: Path) -> None:
-    version, pages, page_size = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "page_count", "page_size")
-    )
+def _check_version(connection: sqlite3.Connection, path: Path) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version != STORE_VERSION:
         raise store_corrupt(path, f"version {version}, this program has {STORE_VERSION}")
-    if path.stat().st_size != pages * page_size:
-        raise store_corrupt(path, "cut short")  # within its last page, which SQLite would fill up with zeros
 
 
 def store_corrupt(path: Path, problem: str) -> IndexCorruptError:
@@ -192,14 +222,3 @@ def _entry(row: Row) -> tuple[Chunk, Document]:
     """The chunk and the document of CHUNK_COLUMNS and DOCUMENT_COLUMNS."""
     document = document_of(row[_N_CHUNK_COLUMNS:])
     return chunk_of(row[:_N_CHUNK_COLUMNS], document.doc_id), document
-
-
-def _identity(path: Path) -> object:
-    """Something that is another for each file that ever had this name; None where there is no file."""
-    try:
-        status = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
-    return status.st_ino, status.st_mtime_ns

@@ -18,7 +18,7 @@ from kebab_stream.ingest.plan import Plan, ToRead, add_source
 from kebab_stream.ingest.prepare import Prepared, prepare, repo_of, signature_of
 from kebab_stream.ingest.read import content_hash
 from kebab_stream.ingest.sources import source_row, sources_to_scan
-from kebab_stream.model import Chunk, Document, FileProblem, IngestReport
+from kebab_stream.model import FileProblem, IngestReport
 from kebab_stream.render import encodable
 
 _CHUNKS_AT_ONCE = 256
@@ -114,17 +114,19 @@ class Ingestion:
         if self.continues:
             self.index.add([(chunk, one.document) for one in prepared for chunk in one.chunks])
 
-    @property
-    def chunks_to_index(self) -> int:
-        """How many chunks `index_all` has to do."""
-        return 0 if self.continues else self.store.count("chunks")
+    def index_all(self) -> Iterator[tuple[int, int]]:
+        """Index every chunk of the store, unless the current index files are carried over.
 
-    def index_all(self) -> Iterator[int]:
-        """Index every chunk of the store, unless the current index files are carried over. Gives the numbers done."""
-        everything: Iterator[tuple[Chunk, Document]] = iter(()) if self.continues else self.store.every_chunk()
+        Does a part of it at a time, and gives how many chunks are done, and of how many.
+        """
+        if self.continues:
+            return
+        done, total = 0, self.store.count("chunks")
+        everything = self.store.every_chunk()
         while chunks := list(islice(everything, _CHUNKS_AT_ONCE)):
             self.index.add(chunks)
-            yield len(chunks)
+            done += len(chunks)
+            yield done, total
 
     def finish(self) -> IngestReport:
         """Commit, if anything changed, and report."""

@@ -47,7 +47,8 @@ def parse(path: str, text: str) -> ParsedDocument:
 
 def _markdown(path: str, lines: list[str]) -> ParsedDocument:
     fields = front_matter(lines)
-    blocks = markdown_blocks(lines, skip=fields.line_count)
+    # A page of fields alone (a stub, a template, an entry of a catalogue) is found by what they say.
+    blocks = list(markdown_blocks(lines, skip=fields.line_count)) or list(paragraphs(lines))
     first_heading = next((block.heading for block in blocks if block.level == 1 and block.heading), None)
     title = fields.title or first_heading or PurePosixPath(path).stem
     return ParsedDocument(

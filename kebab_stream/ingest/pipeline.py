@@ -4,6 +4,7 @@ Nothing is visible to searches before the commit, and a run that stops early lea
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Literal
 
 import aiofiles
@@ -74,22 +75,22 @@ async def _take_in_all(ingestion: Ingestion, to_read: Sequence[ToRead], progress
 
 
 async def _index_all(ingestion: Ingestion, progress: Progress) -> None:
-    batches = ingestion.index_all()
-    done = 0
-    while indexed := await run_blocking(next, batches, 0):
-        done += indexed
-        progress("index", done, ingestion.chunks_to_index)
+    parts = ingestion.index_all()
+    while state := await run_blocking(next, parts, None):
+        progress("index", *state)
 
 
 async def _read_all(to_read: Sequence[ToRead], send: ObjectSendStream[Read]) -> None:
     async with send:
         for one in to_read:
-            await send.send((one, await _read(one)))
+            with anyio.CancelScope(shield=True):  # aiofiles would forget a file that it is just opening
+                data = await _read(one.file.path)
+            await send.send((one, data))
 
 
-async def _read(one: ToRead) -> bytes | OSError:
+async def _read(path: Path) -> bytes | OSError:
     try:
-        async with aiofiles.open(one.file.path, "rb") as file:
+        async with aiofiles.open(path, "rb") as file:
             return await file.read()
     except OSError as error:
         return error

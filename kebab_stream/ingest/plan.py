@@ -1,5 +1,6 @@
 """What an ingest has to do: each source's files beside what is known of them."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,9 +44,9 @@ def add_source(plan: Plan, source: Source, known: Mapping[str, FileStamp], setti
     """
     found = walk(source.root, exclude=source.exclude, max_file_bytes=settings.max_file_bytes)
     signature = signature_of(source, settings.chunking)
-    own_files = data_dir.resolve()
+    own_files = os.path.realpath(data_dir) + os.sep
     for file in found.files:
-        if file.path.is_relative_to(own_files):
+        if str(file.path).startswith(own_files):
             continue
         stamp = known.get(file.doc_path)
         if stamp and (stamp.size, stamp.mtime_ns, stamp.signature) == (file.size, file.mtime_ns, signature):

@@ -33,7 +33,7 @@ def sources_to_scan(
         raise InvalidInputError(
             "no folder to ingest", "give one: `kebab ingest PATH`, or set workspace.root in the config file"
         )
-    _refuse_other_roots(chosen, known)
+    _refuse_other_roots(chosen, [_source_of(row) for row in known] + configured)
     return sorted({source.id: source for source in chosen}.values(), key=lambda source: source.id)
 
 
@@ -104,13 +104,12 @@ def _checked(source_id: str) -> str:
     return unicodedata.normalize("NFC", source_id)
 
 
-def _refuse_other_roots(chosen: Sequence[Source], known: Sequence[SourceRow]) -> None:
-    roots = {row.source_id: Path(row.root) for row in known}
-    for source in chosen:
-        other = roots.setdefault(source.id, source.root)
-        if not _same(other, source.root):
-            raise InvalidInputError(
-                f"source {source.id!r} is {other}, and cannot be {source.root} as well",
-                f"give {source.root} another name with --source-id",
-                {"source_id": source.id, "roots": [str(other), str(source.root)]},
-            )
+def _refuse_other_roots(chosen: Sequence[Source], owners: Sequence[Source]) -> None:
+    for number, source in enumerate(chosen):
+        for owner in (*owners, *chosen[:number]):
+            if owner.id == source.id and not _same(owner.root, source.root):
+                raise InvalidInputError(
+                    f"source {source.id!r} is {owner.root}, and cannot be {source.root} as well",
+                    f"give {source.root} another name with --source-id",
+                    {"source_id": source.id, "roots": [str(owner.root), str(source.root)]},
+                )

@@ -24,6 +24,8 @@ class FilterDef:
     """Condition on documents, `{}` in the place of a subquery for the values; None where SQL cannot say it."""
     convert: Callable[[object], Sequence[object]] | None = None
     """From one value to what the condition compares with."""
+    known: str | None = None
+    """Query for all values that occur, where a value that does not is worth a hint."""
 
     @property
     def flag(self) -> str:
@@ -42,9 +44,15 @@ FILTERS: tuple[FilterDef, ...] = (
         values="many",
         help="keep documents with this tag; repeatable, any of them",
         sql="doc_no IN (SELECT doc_no FROM tags WHERE tag IN {})",
+        known="SELECT DISTINCT tag FROM tags",
     ),
     FilterDef(
-        name="lang", metavar="LANG", values="one", help="keep this natural language: ko, en, ja, …", sql="lang IN {}"
+        name="lang",
+        metavar="LANG",
+        values="one",
+        help="keep this natural language: ko, en, ja, …",
+        sql="lang IN {}",
+        known="SELECT DISTINCT lang FROM documents",
     ),
     FilterDef(name="doc_id", metavar="ID", values="one", help="keep this document", sql="lower(hex(doc_id)) IN {}"),
     FilterDef(
@@ -67,6 +75,7 @@ FILTERS: tuple[FilterDef, ...] = (
         values="list",
         help=f"keep these kinds of file: {', '.join(MEDIA)}; md means markdown",
         sql="media IN {}",
+        known="SELECT DISTINCT media FROM documents",
         convert=lambda value: (_MEDIA_ALIASES.get(str(value), value),),
     ),
     FilterDef(
@@ -75,11 +84,31 @@ FILTERS: tuple[FilterDef, ...] = (
         values="list",
         help="keep source code in these languages: python, rust, …",
         sql="code_lang IN {}",
+        known="SELECT DISTINCT code_lang FROM documents",
     ),
-    FilterDef(name="repo", metavar="REPO", values="list", help="keep these repositories", sql="repo IN {}"),
-    FilterDef(name="source", metavar="ID", values="list", help="keep these sources", sql="source_id IN {}"),
     FilterDef(
-        name="source_type", metavar="TYPE", values="list", help="keep these source types", sql="source_type IN {}"
+        name="repo",
+        metavar="REPO",
+        values="list",
+        help="keep these repositories",
+        sql="repo IN {}",
+        known="SELECT DISTINCT repo FROM documents",
+    ),
+    FilterDef(
+        name="source",
+        metavar="ID",
+        values="list",
+        help="keep these sources",
+        sql="source_id IN {}",
+        known="SELECT DISTINCT source_id FROM documents",
+    ),
+    FilterDef(
+        name="source_type",
+        metavar="TYPE",
+        values="list",
+        help="keep these source types",
+        sql="source_type IN {}",
+        known="SELECT DISTINCT source_type FROM documents",
     ),
     FilterDef(
         name="ingested_after",

@@ -10,7 +10,7 @@ from kebab_stream.analyser import fold
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.model import Filters
 from kebab_stream.render import to_json
-from kebab_stream.single.filters import FILTERS
+from kebab_stream.single.filters import FILTERS, FilterDef
 from kebab_stream.single.glob import glob_pattern
 from kebab_stream.single.validate import shown, unicode_text
 
@@ -52,15 +52,22 @@ def _condition(filters: Filters) -> tuple[str, list[str]]:
     conditions: list[str] = []
     parameters: list[str] = []
     for definition in FILTERS:
-        given = getattr(filters, definition.name)
-        if definition.sql is None or given in (None, ()):
-            continue
-        values: list[object] = list(given) if isinstance(given, tuple) else [given]
-        if definition.convert is not None:
-            values = [converted for value in values for converted in definition.convert(value)]
-        conditions.append(definition.sql.format(_VALUES))
-        parameters.append(to_json([_comparable(definition.name, value) for value in values]).decode())
+        values = values_of(definition, filters)
+        if definition.sql is not None and values:
+            conditions.append(definition.sql.format(_VALUES))
+            parameters.append(to_json(values).decode())
     return (" WHERE " + " AND ".join(conditions) if conditions else ""), parameters
+
+
+def values_of(definition: FilterDef, filters: Filters) -> list[object]:
+    """What the values given for one filter are compared as; none where it is not given."""
+    given = getattr(filters, definition.name)
+    if given is None:
+        return []
+    values = given if isinstance(given, tuple) else (given,)
+    if definition.convert is not None:
+        values = tuple(converted for value in values for converted in definition.convert(value))
+    return [_comparable(definition.name, value) for value in values]
 
 
 def _comparable(name: str, value: object) -> object:

@@ -14,8 +14,9 @@ from kebab_stream.model import ChunkId, Retrieval, SearchHit, SearchOpts, Search
 from kebab_stream.single import validate
 from kebab_stream.single.budget import Page, fit
 from kebab_stream.single.cursor import decode_cursor, encode_cursor, fingerprint
+from kebab_stream.single.hints import filter_hint, missing_words_hint
 from kebab_stream.single.hits import hit_of
-from kebab_stream.single.mask import allowed_chunks, nothing_allowed_hint
+from kebab_stream.single.mask import allowed_chunks
 from kebab_stream.single.retrieve import Ranking, method_for, retrieve
 from kebab_stream.single.settings import SearchSettings
 from kebab_stream.single.snippet import Snippet, snippet_of
@@ -57,7 +58,11 @@ def search(
     snippet_chars = opts.snippet_chars or settings.snippet_chars
     shown = Shown(snapshot, ranking, settings, now)
     hits, snippets = shown.page(offset, limit, term_weights(snapshot.generation, query_terms), snippet_chars)
-    hints = (method_hint, None if allowed is None or allowed.any() else nothing_allowed_hint(snapshot, query.filters))
+    hints = (
+        method_hint,
+        missing_words_hint(snapshot.generation, query.query) if method != "vector" else None,
+        filter_hint(snapshot, query.filters, allowed),
+    )
     page = Page(
         hits,
         snippets,
@@ -102,7 +107,7 @@ class Shown:
     now: datetime
 
     def page(
-        self, offset: int, limit: int, weights: Mapping[str, float], snippet_chars: int
+        self, offset: int, limit: int, weights: Mapping[str, int], snippet_chars: int
     ) -> tuple[list[SearchHit], list[Snippet]]:
         """The hits from `offset` on, and the texts that their snippets are cut from."""
         generation = self.snapshot.generation

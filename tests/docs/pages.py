@@ -27,7 +27,7 @@ class Example:
     line: int
     """Where it stands in the page, from 1."""
     language: str
-    """`sh` or `python`."""
+    """`console`, `sh` or `python`."""
     source: str
     output: str | None
     """None where nothing is said about it."""
@@ -78,14 +78,14 @@ def _commands(fence: Token) -> Iterator[Example]:
     for number, line in enumerate(fence.content.splitlines(), start=_first_line(fence)):
         if line.startswith("$ "):
             if source:
-                yield Example(started, "sh", "\n".join(source), "\n".join(output))
+                yield Example(started, "console", "\n".join(source), "\n".join(output))
             source, output, started = [line[2:]], [], number
         elif line.startswith("> ") and not output:
             source.append(line[2:])
         else:
             output.append(line)
     if source:
-        yield Example(started, "sh", "\n".join(source), "\n".join(output))
+        yield Example(started, "console", "\n".join(source), "\n".join(output))
 
 
 def _first_line(fence: Token) -> int:

@@ -28,7 +28,7 @@ def session(examples: Sequence[Example], folder: Path) -> list[Ran]:
     """Run examples one after the other in one shell.
 
     The current folder has a copy of `fixtures`; `~/notes` is a copy of the corpus; `kebab` and `python` are this
-    interpreter's. Shorter than the examples where the shell ended early.
+    interpreter's. A script stops at its first failing command, and the session with it.
     """
     script = folder / "session.sh"
     script.write_text("".join(_as_shell(example) + _LAST_LINE for example in examples), encoding="utf-8")
@@ -46,12 +46,15 @@ def session(examples: Sequence[Example], folder: Path) -> list[Ran]:
         check=False,
     )
     parts = re.split("\x1e([0-9]+)\x1e\n", done.stdout.decode("utf-8"))
-    return [Ran(output, int(status)) for output, status in zip(parts[::2], parts[1::2], strict=False)]
+    ran = [Ran(output, int(status)) for output, status in zip(parts[::2], parts[1::2], strict=False)]
+    return ran if done.returncode == 0 or len(ran) == len(examples) else [*ran, Ran(parts[-1], done.returncode)]
 
 
 def _as_shell(example: Example) -> str:
     if example.language == "python":
         return f"python - <<'END OF EXAMPLE'\n{example.source.rstrip()}\nEND OF EXAMPLE\n"
+    if example.language == "sh":
+        return f"set -e\n{example.source.rstrip()}\nset +e\n"
     return example.source.rstrip() + "\n"
 
 

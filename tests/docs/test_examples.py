@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import examples, matches
-from tests.docs.session import session
+from tests.docs.pages import Example, examples, matches
+from tests.docs.session import Ran, session
 from tests.paths import ROOT
 
 PAGES = sorted([*ROOT.glob("README*.md"), *ROOT.glob("docs/*.md")])
@@ -21,13 +21,24 @@ def test_the_examples_of_a_page_print_what_it_says(page: Path, tmp_path: Path) -
         pytest.skip("jq is not installed")
     ran = session(shown, tmp_path)
 
-    for example, did, following in zip_longest(shown, ran, shown[1:]):
-        where = f"{page.name}:{example.line}: {example.source}"
-        assert did is not None, f"{where}\nthe session ended before it"
-        says_status = following is not None and following.tells_status
-        assert did.status == 0 or says_status, f"{where}\nexit status {did.status}\n{did.output}"
-        if example.output is not None:
-            assert matches(did.output, example.output), f"{where}\nprinted:\n{did.output}"
+    problems = [
+        f"{page.name}:{example.line}: {example.source}\n{problem}"
+        for example, did, following in zip_longest(shown, ran, shown[1:])
+        if (problem := problem_of(example, did, following))
+    ]
+    if problems:
+        pytest.fail("\n".join(problems), pytrace=False)
+
+
+def problem_of(example: Example, did: Ran | None, following: Example | None) -> str | None:
+    """What is wrong with an example. One that fails must be followed by `echo $?`, which tells its status."""
+    if did is None:
+        return "the session ended before it"
+    if did.status != 0 and not (following is not None and following.tells_status):
+        return f"ended with status {did.status}:\n{did.output}"
+    if example.output is not None and not matches(did.output, example.output):
+        return f"printed:\n{did.output}"
+    return None
 
 
 def test_a_wildcard_stands_for_characters_of_one_line() -> None:

@@ -1,6 +1,7 @@
 """Documents and chunks to store: some by number, and strategies for any."""
 
 from datetime import UTC
+from pathlib import Path
 
 from hypothesis import strategies as st
 
@@ -20,10 +21,17 @@ def document(number: int) -> Document:
 def chunks_of(owner: Document, *numbers: int) -> list[Chunk]:
     """Chunks with the ids of these numbers, in this order."""
     return [
-        corpora.chunk(
-            chunk_id=ChunkId(f"{number:032x}"), doc_id=owner.doc_id, ordinal=ordinal, text=f"text {number}"
-        )
+        corpora.chunk(chunk_id=ChunkId(f"{number:032x}"), doc_id=owner.doc_id, ordinal=ordinal, text=f"text {number}")
         for ordinal, number in enumerate(numbers)
+    ]
+
+
+def listing(folder: Path) -> list[tuple[str, int, int, int]]:
+    """Everything in a folder, with what would change if it were written."""
+    return [
+        (str(path), status.st_ino, status.st_size, status.st_mtime_ns)
+        for path in sorted(folder.rglob("*"))
+        for status in [path.stat()]
     ]
 
 

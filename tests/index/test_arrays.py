@@ -51,7 +51,11 @@ def test_a_file_that_others_may_have_mapped_is_never_written_over(tmp_path: Path
 def test_a_missing_or_short_file_is_a_corrupt_index(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"1234567")
 
-    for path, problem in [(tmp_path / "b", "missing"), (tmp_path / "a" / "b", "missing"), (tmp_path / "a", "cut short")]:
+    for path, problem in [
+        (tmp_path / "b", "missing"),
+        (tmp_path / "a" / "b", "missing"),
+        (tmp_path / "a", "cut short"),
+    ]:
         with pytest.raises(IndexCorruptError, match=f"{path}: {problem}"):
             mapped(path, np.dtype("<i4"))
 

@@ -1,6 +1,5 @@
 """The store: what is put in comes out, a commit is all or nothing, and a reader neither sees nor leaves anything."""
 
-import os
 import pickle
 import sqlite3
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from kebab_stream.index.store import STORE_FILE, STORE_VERSION, Store
 from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.model import Chunk, ChunkId, Document
 from tests import corpora
-from tests.index.stored import CHUNKS, DOCUMENTS, SOURCE, chunks_of, document
+from tests.index.stored import CHUNKS, DOCUMENTS, SOURCE, chunks_of, document, listing
 from tests.limits import largest_file, public_folder, restricted
 
 
@@ -57,15 +56,6 @@ def paths_of(store: Store) -> list[str]:
 def every_chunk(data_dir: Path) -> list[tuple[Chunk, Document]]:
     with reader(data_dir) as store:
         return list(store.every_chunk())
-
-
-def listing(folder: Path) -> list[tuple[str, int, int, int]]:
-    """Everything in a folder, with what would change if it were written."""
-    return [
-        (path.name, status.st_ino, status.st_size, status.st_mtime_ns)
-        for path in sorted(folder.rglob("*"))
-        for status in [path.stat()]
-    ]
 
 
 # --- what is put in comes out ----------------------------------------------------------------------------
@@ -139,9 +129,7 @@ def test_the_stamps_of_a_source_are_by_path_and_can_be_renewed(tmp_path: Path) -
         store.commit()
 
         assert store.stamps("notes") == {
-            "1.md": FileStamp(
-                doc_id=document(1).doc_id, size=7, mtime_ns=8, content_hash="", signature=""
-            )
+            "1.md": FileStamp(doc_id=document(1).doc_id, size=7, mtime_ns=8, content_hash="", signature="")
         }
 
 
@@ -245,9 +233,8 @@ def test_a_full_disk_is_a_storage_error_and_leaves_the_old_state(tmp_path: Path,
     commit(tmp_path, (document(1), []))
     before = listing(tmp_path)
     long_chunks = [corpora.chunk(doc_id=document(2).doc_id, text="long " * 20_000)]
-    with writer(tmp_path) as store, largest_file(room), pytest.raises(StorageError, match=STORE_FILE):
-        store.replace(document(2), long_chunks)
-        store.commit()
+    with largest_file(room), pytest.raises(StorageError, match=STORE_FILE):
+        commit(tmp_path, (document(2), long_chunks))
 
     assert listing(tmp_path) == before
     commit(tmp_path, (document(2), long_chunks))
@@ -264,7 +251,7 @@ def test_a_missing_store_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
     for data_dir in (tmp_path, tmp_path / "missing", tmp_path / "file"):
         with pytest.raises(NotIndexedError):
             Store.open(data_dir)
-    assert os.listdir(tmp_path) == ["file"]
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_reading_changes_nothing_in_the_folder(tmp_path: Path) -> None:

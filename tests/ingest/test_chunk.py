@@ -70,7 +70,7 @@ def test_an_empty_heading_closes_sections_but_is_in_no_path() -> None:
     assert [piece.heading_path for piece in pieces_of("# A\na\n## B\nb\n##\nc")] == [("A",), ("A", "B"), ("A",)]
 
 
-@pytest.mark.parametrize("text", ["", "\n \n\t\n", "---\ntitle: x\n---\n", "---\ntitle: x\n---\n\n \n"])
+@pytest.mark.parametrize("text", ["", "\n \n\t\n"])
 def test_a_document_without_text_has_no_chunks(text: str) -> None:
     assert pieces_of(text) == []
 
@@ -90,6 +90,19 @@ def test_a_long_section_is_packed_block_by_block_with_overlap() -> None:
         (5, 10, ("A",)),
         (12, 12, ("A",)),  # with "d" before it, it would not fit
     ]
+
+
+def test_the_overlap_may_be_as_long_as_it_is_allowed_to_be() -> None:
+    first, second, third = "a" * 30, "b" * 20, "c" * 30
+
+    assert texts_of(f"{first}\n{second}\n\n{third}", SMALL) == [f"{first}\n{second}", f"{second}\n\n{third}"]
+
+
+def test_a_heading_as_long_as_a_text_is_cut_like_one() -> None:
+    found = pieces_of("# " + "word " * 30 + "\n\ntext", SMALL)
+
+    assert len(found) == 3
+    assert all(len(piece.text) <= SMALL.target_chars for piece in found)
 
 
 def test_a_heading_stays_with_a_fence_that_is_larger_than_the_target() -> None:

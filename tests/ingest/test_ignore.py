@@ -34,6 +34,13 @@ def test_patterns_for_folders_leave_files_alone() -> None:
     assert not ignored("build", Rules.of(["build/**"]), is_folder=True)
 
 
+def test_a_pattern_for_every_folder_matches_at_any_depth() -> None:
+    assert ignored("a/b", Rules.of(["*/"]), is_folder=True)
+    assert not ignored("a/b.md", Rules.of(["*/"]))
+    assert ignored("a/b", Rules.of(["a/**/"]), is_folder=True)
+    assert not ignored("a", Rules.of(["a/**/"]), is_folder=True)
+
+
 def test_patterns_match_whatever_the_normalisation() -> None:
     assert ignored("\ud55c\uae00.md", Rules.of(["\u1112\u1161\u11ab\u1100\u1173\u11af.md"]))
 

@@ -67,6 +67,10 @@ goes on
     ]
 
 
+def test_a_comment_with_text_after_it_is_no_mere_comment() -> None:
+    assert blocks_of("<!-- a --> text\n\n<!-- b\n\nc -->\n") == [Block("html", 1, 1), Block("comment", 3, 5)]
+
+
 def test_lists_and_quotes_are_taken_apart_and_their_headings_are_text() -> None:
     text = "- # item\n  more\n\n  ```\n  x\n  ```\n-\n- last\n\n> # quoted\n> text\n> > deeper\n"
 

@@ -18,6 +18,13 @@ VAULT = SHARED / "data" / "torture" / "markdown" / "vault"
 VAULT_FILES = sorted(path for path in VAULT.rglob("*") if path.is_file())
 
 
+def test_a_page_of_front_matter_alone_is_the_text_of_its_fields() -> None:
+    parsed = parse("stub.md", "---\ntitle: Concepts\nweight: 20\n---\n\n")
+
+    assert [(block.kind, block.line_start, block.line_end) for block in parsed.blocks] == [("text", 1, 4)]
+    assert parsed.title == "Concepts"
+
+
 def test_markdown_has_front_matter_headings_and_a_language() -> None:
     fields = ["title: 안내", "tags: [a]", "aliases: b", "trust_level: primary", "source_type: wiki"]
     lines = ["---", *fields, "---", "# 제목", "본문"]

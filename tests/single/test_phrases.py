@@ -1,7 +1,5 @@
 """Quoted parts of a query: they raise what contains them, and exclude nothing."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

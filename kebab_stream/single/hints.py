@@ -1,0 +1,56 @@
+"""Advice that goes with an answer: what the caller would not see otherwise."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kebab_stream.analyser import terms
+from kebab_stream.index.generation import Generation
+from kebab_stream.index.snapshot import Snapshot
+from kebab_stream.model import Filters
+from kebab_stream.single.filters import FILTERS, FilterDef
+from kebab_stream.single.mask import nothing_allowed_hint, values_of
+from kebab_stream.single.validate import shown
+
+_MAX_NAMED = 5
+"""Words or values that one hint names; a pasted page has too many."""
+
+
+def missing_words_hint(generation: Generation, query: str) -> str | None:
+    """Names the words of a query that occur in no document, in whatever form the index knows words."""
+    missing = [word for word in dict.fromkeys(query.split()) if _is_missing(generation, word)]
+    if not missing:
+        return None
+    names = ", ".join(shown(word) for word in missing[:_MAX_NAMED])
+    return f"no document has {names}" + (" and other words" if len(missing) > _MAX_NAMED else "")
+
+
+def filter_hint(snapshot: Snapshot, filters: Filters, allowed: NDArray[np.bool_] | None) -> str | None:
+    """Names the filter values that no document has, or else the filters that let nothing through."""
+    if allowed is None:
+        return None
+    absent = [text for definition in FILTERS for text in _absent(snapshot, definition, filters)]
+    if absent:
+        return "; ".join(absent[:_MAX_NAMED])
+    return None if allowed.any() else nothing_allowed_hint(snapshot, filters)
+
+
+def _absent(snapshot: Snapshot, definition: FilterDef, filters: Filters) -> Iterator[str]:
+    """A sentence for each value of a filter that no document has."""
+    values = values_of(definition, filters)
+    if not values or definition.known is None:
+        return
+    known = {str(value) for (value,) in snapshot.store.rows(definition.known) if value is not None}
+    for value in values:
+        if value not in known:
+            from difflib import get_close_matches  # late: only mistakes need it
+
+            close = get_close_matches(str(value), sorted(known), 1)
+            nearest = f", the closest is {shown(close[0])}" if close else ""
+            yield f"no document has the {definition.name} {shown(value)}{nearest}"
+
+
+def _is_missing(generation: Generation, word: str) -> bool:
+    found = terms(word)
+    return bool(found) and not any(generation.lexical.document_frequency(term) for term in found)

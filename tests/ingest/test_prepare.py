@@ -1,0 +1,144 @@
+"""From the bytes of a file to its document and chunks, and to what is indexed of them."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kebab_stream.config import Chunking, Source
+from kebab_stream.errors import InvalidInputError
+from kebab_stream.ingest import prepare as module
+from kebab_stream.ingest.chunk import CHUNKER_VERSION
+from kebab_stream.ingest.identity import ChunkIds, doc_id_of
+from kebab_stream.ingest.prepare import Prepared, embedded_windows, indexed_terms, prepare, repo_of, signature_of
+from kebab_stream.ingest.walk import SourceFile
+from kebab_stream.model import Document
+from tests.ingest.strategies import markdown_documents
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+SOURCE = Source(id="notes", root=Path("/notes"), trust_level="secondary", source_type="wiki")
+
+
+CHUNKING = Chunking()
+
+
+def prepared(text: str, path: str = "sub/a.md", chunking: Chunking = CHUNKING) -> Prepared:
+    file = SourceFile(path, Path("/notes", path), size=7, mtime_ns=8)
+    return prepare(SOURCE, file, text.encode(), chunking, repo="r", now=NOW)
+
+
+def test_a_document_says_where_it_is_from() -> None:
+    assert prepared("# Title\n\nSome English text for a reader.\n").document == Document(
+        doc_id=doc_id_of("notes", "sub/a.md"),
+        source_id="notes",
+        doc_path="sub/a.md",
+        title="Title",
+        media="markdown",
+        lang="en",
+        code_lang=None,
+        repo="r",
+        source_type="wiki",
+        trust_level="secondary",
+        tags=(),
+        content_hash="c180656812a6a78bac48573c74eac4d4",
+        size=7,
+        mtime_ns=8,
+        signature=signature_of(SOURCE, CHUNKING),
+        chunker_version=CHUNKER_VERSION,
+        indexed_at=NOW,
+    )
+
+
+def test_front_matter_has_the_last_word() -> None:
+    document = prepared("---\ntitle: T\ntags: [x, y]\ntrust_level: generated\nsource_type: log\n---\ntext\n").document
+
+    assert (document.title, document.tags) == ("T", ("x", "y"))
+    assert (document.trust_level, document.source_type) == ("generated", "log")
+
+
+def test_chunks_are_numbered_and_have_the_ids_of_their_texts() -> None:
+    one = prepared("# A\n\ntext\n\n# B\n\nmore\n\n# A\n\ntext\n")
+    ids = ChunkIds(one.document.doc_id)
+
+    assert [(chunk.text, chunk.line_start, chunk.line_end, chunk.heading_path) for chunk in one.chunks] == [
+        ("# A\n\ntext", 1, 3, ("A",)),
+        ("# B\n\nmore", 5, 7, ("B",)),
+        ("# A\n\ntext", 9, 11, ("A",)),
+    ]
+    assert [chunk.ordinal for chunk in one.chunks] == [0, 1, 2]
+    assert [chunk.chunk_id for chunk in one.chunks] == [ids.next(chunk.text) for chunk in one.chunks]
+    assert {chunk.doc_id for chunk in one.chunks} == {one.document.doc_id}
+
+
+@given(markdown_documents, st.sampled_from(["a.md", "a.txt", "a.py"]))
+def test_a_document_has_no_two_chunks_of_one_id(text: str, path: str) -> None:
+    ids = [
+        chunk.chunk_id for chunk in prepared(text, path, chunking=Chunking(target_chars=100, overlap_chars=50)).chunks
+    ]
+
+    assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \n\t\n", "---\ntitle: T\n---\n"])
+def test_a_file_without_text_is_a_document_without_chunks(text: str) -> None:
+    assert list(prepared(text).chunks) == []
+
+
+def test_a_file_that_is_no_text_is_refused() -> None:
+    file = SourceFile("a.md", Path("/notes/a.md"), size=1, mtime_ns=1)
+    with pytest.raises(InvalidInputError, match="byte 0"):
+        prepare(SOURCE, file, b"\xff", CHUNKING, repo=None, now=NOW)
+
+
+def test_a_signature_changes_with_all_that_decides_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    signatures = {
+        signature_of(SOURCE, CHUNKING),
+        signature_of(replace(SOURCE, trust_level="primary"), CHUNKING),
+        signature_of(replace(SOURCE, source_type="log"), CHUNKING),
+        signature_of(SOURCE, Chunking(target_chars=1500)),
+        signature_of(SOURCE, Chunking(overlap_chars=100)),
+        signature_of(SOURCE, Chunking(max_chars=5000)),
+    }
+    for version in ("PARSER_VERSION", "CHUNKER_VERSION", "INDEXED_VERSION"):
+        monkeypatch.setattr(module, version, "next")
+        signatures.add(signature_of(SOURCE, CHUNKING))
+
+    assert len(signatures) == 9
+    monkeypatch.undo()
+    assert signature_of(replace(SOURCE, root=Path("/moved"), exclude=("*.log",)), CHUNKING) == signature_of(
+        SOURCE, CHUNKING
+    )
+
+
+def test_a_chunk_is_known_by_its_text_headings_title_and_file_name() -> None:
+    one = prepared("---\ntitle: mango\n---\n# apple\n\n## banana\n\ncherry\n", "damson/elderberry.md")
+    (chunk,) = one.chunks
+    found = indexed_terms(chunk, one.document)
+
+    assert {term for term in found if term in ("mango", "appl", "banana", "cherri", "damson", "elderberri")} == {
+        "mango",
+        "appl",
+        "banana",
+        "cherri",
+        "elderberri",
+    }
+    assert "".join(embedded_windows(chunk)).split() == chunk.text.split()
+
+
+def test_the_repository_is_the_nearest_folder_with_git_in_it(tmp_path: Path) -> None:
+    inner, outer = tmp_path / "outer" / "x" / "inner", tmp_path / "outer"
+    (inner / "y").mkdir(parents=True)
+    assert repo_of(inner) is None
+
+    (outer / ".git").mkdir()
+    (inner / ".git").touch()  # a worktree or submodule has a file there
+
+    assert [repo_of(folder) for folder in (inner / "y", inner, inner.parent, outer)] == [
+        "inner",
+        "inner",
+        "outer",
+        "outer",
+    ]
