@@ -98,8 +98,8 @@ def parse_item(value: object) -> tuple[SearchQuery, SearchOpts]:
     """Check one decoded item and return what to search and how to shape the answer.
 
     Raises:
-        InvalidInputError: the first problem in the order of `SearchItem`, unknown keys last. `details` has its `key`,
-            `value` and `accepted`; where there are several problems, `problems` has those of each.
+        InvalidInputError: the first problem in the order of `SearchItem`, unknown keys last (first where the query is
+            missing). `details` has its `key`, `value` and `accepted`; of several, `problems` has those of each.
     """
     if not isinstance(value, dict):
         raise _no_object(value)
@@ -108,7 +108,9 @@ def parse_item(value: object) -> tuple[SearchQuery, SearchOpts]:
     try:
         item = SearchItem.model_validate({key: value[key] for key in fields if key in value})
     except ValidationError as error:
-        problems = _refusals(value, error) + problems
+        refusals = _refusals(value, error)
+        # A missing query mostly goes by another name: the unknown key tells more then.
+        problems = refusals + problems if "query" in value else problems + refusals
         raise _joined(problems) from None  # pydantic's own text would repeat whole values
     if problems:
         raise _joined(problems)

@@ -183,13 +183,20 @@ def test_what_is_no_object_is_refused(value: object, seen: str) -> None:
 
 
 def test_the_first_of_several_problems_is_told_and_all_are_listed() -> None:
-    error = problem_of({"foo": 1, "k": -1, "mode": "x", "bar": 2})
+    error = problem_of({"query": "", "foo": 1, "k": -1, "mode": "x", "bar": 2})
     problems = error.details["problems"]
     assert isinstance(problems, list)
 
-    assert error.message == "query: missing, expected text that is not blank"
+    assert error.message.startswith("query: expected text that is not blank")
     assert [problem["key"] for problem in problems] == ["query", "mode", "k", "foo", "bar"]
     assert all(problem["message"] and problem["accepted"] for problem in problems)
+
+
+def test_where_the_query_is_missing_the_unknown_key_is_told_first() -> None:
+    problems = problem_of({"text": "coffee"}).details["problems"]
+    assert isinstance(problems, list)
+
+    assert [problem["key"] for problem in problems] == ["text", "query"]
 
 
 def test_a_crowd_of_unknown_keys_is_not_all_listed() -> None:

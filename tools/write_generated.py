@@ -1,6 +1,6 @@
 """Write what is generated from the code: `schemas/*.schema.json`, `docs/configuration.md`, and the tables in `docs/`.
 
-A table stands in its page between `<!-- generated: NAME -->` and `<!-- end -->`; the rest of the page is written by hand.
+A table stands in its page between `<!-- generated: NAME -->` and `<!-- end -->`; the rest is written by hand.
 """
 
 import json

@@ -67,16 +67,21 @@ class HumanEmitter:
         self._render = render
         self._notes = notes
         self._quiet = quiet
-        self._gap = ""
+        self._gap = b""
 
     def item(self, number: int, line: BatchLine, outcome: SearchResponse | ErrorRecord) -> None:
-        self._say(f"# Query {number}: {_title(line.value)}")
+        value = line.value
+        header = f"# Query {number}: {_title(value)}"
         if isinstance(outcome, ErrorRecord):
-            self._say(error_text(outcome, with_hint=not self._quiet))
+            self._say(f"{header}\n{error_text(outcome, with_hint=not self._quiet)}")
             return
-        if block := self._render(outcome, _query(line.value) or "").rstrip("\n"):
-            self._out(_encoded(f"{self._gap}{block}\n"))
-            self._gap = "\n"
+        block = self._render(outcome, _query(value) or "").rstrip("\n")
+        if block and self._gap:
+            self._out(self._gap)  # before the header: on a terminal the two streams share the screen
+        self._say(header)
+        if block:
+            self._out(_encoded(block + "\n"))
+            self._gap = b"\n"
         self._say(self._notes(outcome))
 
     def summary(self, summary: BulkSearchSummary) -> None:

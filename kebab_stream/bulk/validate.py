@@ -48,7 +48,7 @@ def too_many(limits: Limits) -> ConfigInvalidError:
     """The error for a batch with more items than allowed."""
     return ConfigInvalidError(
         f"queries: max {limits.items} items, got more than {limits.items}",
-        f"send them in batches of at most {limits.items}, or use `kebab replay`",
+        f"send them in batches of at most {limits.items}",
         {"max_items": limits.items},
     )
 

@@ -1,10 +1,12 @@
 """The command `kebab`: its subcommands are imported when they are run, not when they are listed."""
 
 import importlib
+from typing import Any
 
 import asyncclick as click
 
-from kebab_stream.cli.options import common_options
+from kebab_stream.cli.options import common, common_options
+from kebab_stream.errors import InvalidInputError
 
 COMMANDS = {
     "search": "Search the index, or answer a batch of queries from stdin.",
@@ -16,6 +18,11 @@ COMMANDS = {
 
 class LazyGroup(click.Group):
     """A group that knows the names of its commands and imports one when it is needed."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # Placeholders, from which click suggests names; `get_command` gives the real ones.
+        self.commands = {name: click.Command(name) for name in COMMANDS}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, in the order of the table."""
@@ -38,9 +45,15 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="First steps:  kebab ingest ~/notes  and then  kebab search 'what was that again'",
 )
 @common_options
-def app() -> None:
+@click.pass_context
+def app(context: click.Context, /) -> None:
     """Search your notes, documentation and code: BM25 and vectors, Korean and English, all on this machine."""
+    if context.invoked_subcommand is None:
+        if common().json:
+            raise InvalidInputError("no command given", f"commands are {', '.join(COMMANDS)}; see `kebab --help`")
+        click.echo(context.get_help())

@@ -48,6 +48,12 @@ def notes_text(response: SearchResponse, *, quiet: bool) -> str:
         notes.append("[truncated; raise --max-tokens to see more]")
     elif response.truncated:
         notes.append(f"[truncated; use --cursor {response.next_cursor} for the next page]")
+    if response.trace:
+        times = response.trace.timing
+        notes.append(
+            f"trace: lexical {times.lexical_ms:.1f} ms, vector {times.vector_ms:.1f} ms, fusion {times.fusion_ms:.1f} ms,"
+            f" all {times.total_ms:.1f} ms; the whole of it with --json"
+        )
     return "\n".join(notes)
 
 

@@ -87,7 +87,13 @@ def _run(arguments: Sequence[str]) -> int:
 def _usage_error(error: click.ClickException) -> InvalidInputError:
     """What click says of an argument, as an error of ours."""
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "kebab"
-    return InvalidInputError(printable(error.format_message()), f"see `{command} --help`")
+    message = printable(error.format_message())
+    advice = f"see `{command} --help`"
+    if isinstance(error, click.NoSuchOption):
+        advice += "; `--` goes before an argument that begins with a dash"
+    elif "unexpected extra argument" in message:
+        advice += "; an argument of several words needs quotes"
+    return InvalidInputError(message, advice)
 
 
 def _as_utf8(argument: str) -> str:

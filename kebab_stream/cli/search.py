@@ -66,6 +66,8 @@ def command(context: click.Context, /, **options: Any) -> object:
     if options["bulk"]:
         _warn_of_ignored(context, told)
         return AsyncWork(functools.partial(_bulk, told, settings(), options["fail"]))
+    if options["fail"]:
+        raise InvalidInputError("--fail is for --bulk", "a single search that fails has exit status 2 anyway")
     query, opts = _query_of(options)
     config = settings()
     from kebab_stream.engine import Engine  # late: a wrong argument is told sooner

@@ -153,6 +153,10 @@ def write_generation(
     number_of_document = {doc_id: number for number, doc_id in enumerate(documents)}
     chunk_docs = np.fromiter((number_of_document[doc_id] for _, doc_id in pairs), dtype="<i4", count=len(pairs))
     old_to_new, added_to_new = _moves(chunk_ids, old, added)
+    carried = 0 if old_to_new is None else int(np.count_nonzero(old_to_new >= 0))
+    if carried + len(added.ids) != len(pairs):
+        problem = f"{len(pairs)} chunks stored, but {carried} carried over and {len(added.ids)} added"
+        raise IndexCorruptError(str(folder), problem)
     with _appearing(folder) as partial:
         write_array(partial / _CHUNK_IDS, chunk_ids)
         write_array(partial / _DOC_IDS, _as_rows(documents))
@@ -220,16 +224,9 @@ def _moves(
     """Where each old and each added chunk goes: its new number, or -1."""
     added_to_new = _numbers_of(_as_rows(added.ids), chunk_ids)
     if old is None:
-        old_to_new = None
-        carried = 0
-    else:
-        old_to_new = _numbers_of(old.chunk_ids, chunk_ids)
-        old_to_new[np.isin(old_to_new, added_to_new)] = -1
-        carried = int(np.count_nonzero(old_to_new >= 0))
-    if carried + len(added.ids) != len(chunk_ids):
-        raise IndexCorruptError(
-            "store and index", f"{len(chunk_ids)} chunks stored, {carried} + {len(added.ids)} known"
-        )
+        return None, added_to_new
+    old_to_new = _numbers_of(old.chunk_ids, chunk_ids)
+    old_to_new[np.isin(old_to_new, added_to_new)] = -1
     return old_to_new, added_to_new
 
 

@@ -69,7 +69,6 @@ class Store:
         try:
             store._check_size(file.size)
         except BaseException:
-            store.close()
             raise
         return store
 

@@ -34,10 +34,10 @@ def trace_of(snapshot: Snapshot, ranking: Ranking, started: float) -> Trace:
         for number, score in zip(map(int, ranking.numbers), ranking.scores, strict=True)
     )
     timing = Timing(
-        lexical_ms=lexical.milliseconds if lexical else 0.0,
-        vector_ms=vector.milliseconds if vector else 0.0,
-        fusion_ms=ranking.fusion_ms,
-        total_ms=(perf_counter() - started) * 1000,
+        lexical_ms=round(lexical.milliseconds, 3) if lexical else 0.0,
+        vector_ms=round(vector.milliseconds, 3) if vector else 0.0,
+        fusion_ms=round(ranking.fusion_ms, 3),
+        total_ms=round((perf_counter() - started) * 1000, 3),
     )
     return Trace(lexical=rows(lexical), vector=rows(vector), rrf_inputs=inputs, timing=timing)
 

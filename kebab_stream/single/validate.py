@@ -63,7 +63,11 @@ def query_text(text: str) -> str:
         InvalidInputError: it is blank, or no valid Unicode.
     """
     if not text.strip():
-        raise refused("query", text)
+        raise InvalidInputError(
+            "query: expected text that is not blank, got " + shown(text),
+            "give the words to look for",
+            {"key": "query", "value": shown(text), "accepted": ACCEPTED["query"]},
+        )
     return unicode_text("query", text)
 
 

@@ -128,7 +128,8 @@ def test_an_item_without_a_query_is_titled_by_its_json(data: bytes, title: str) 
     streams = Streams()
     streams.human().item(1, BatchLine(data), FAILURE)
 
-    assert streams.err[0] == f"# Query 1: {title}".rstrip().encode() + b"\n"
+    assert streams.err[0].startswith(f"# Query 1: {title}".rstrip().encode())
+    assert streams.err[0].split(b"\n")[1].startswith(b"error: [stale_cursor]")
 
 
 json_lines = st.recursive(

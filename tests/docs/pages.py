@@ -47,7 +47,9 @@ def examples(page: Path) -> list[Example]:
             found += _commands(token)
         elif token.type == "fence" and before is not None and before.content.strip() == RUN:
             says = after is not None and after.type == "fence" and after.info == "text"
-            found.append(Example(_first_line(token), token.info, token.content, after.content if says and after else None))
+            found.append(
+                Example(_first_line(token), token.info, token.content, after.content if says and after else None)
+            )
     return found
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.docs.pages import Example
 from tests.paths import FIXTURES, ROOT
 
-_LAST_LINE = "_status=$?; printf '\\036%s\\036\\n' \"$_status\"; (exit \"$_status\")\n"
+_LAST_LINE = '_status=$?; printf \'\\036%s\\036\\n\' "$_status"; (exit "$_status")\n'
 """Ends an example: tells its exit status between two record separators, and leaves it in `$?`."""
 
 

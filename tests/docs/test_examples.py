@@ -2,6 +2,8 @@
 
 import re
 import shutil
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import zip_longest
 from pathlib import Path
 
@@ -11,19 +13,30 @@ from tests.docs.pages import Example, examples, matches
 from tests.docs.session import Ran, session
 from tests.paths import ROOT
 
-PAGES = sorted([*ROOT.glob("README*.md"), *ROOT.glob("docs/*.md")])
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+"""README.ko.md has the same examples as README.md, which another test sees to."""
+
+Sessions = Mapping[Path, Future[list[Ran]]]
+
+
+@pytest.fixture(scope="module")
+def sessions(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sessions]:
+    """What the examples of each selected page do, two pages at a time: they mostly wait for programs to start."""
+    items = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    selected = [Path(str(item.callspec.params["page"])) for item in items if "sessions" in item.fixturenames]
+    with ThreadPoolExecutor(2) as pool:
+        yield {page: pool.submit(session, examples(page), tmp_path_factory.mktemp("session")) for page in selected}
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=lambda page: page.name)
-def test_the_examples_of_a_page_print_what_it_says(page: Path, tmp_path: Path) -> None:
+def test_the_examples_of_a_page_print_what_it_says(page: Path, sessions: Sessions) -> None:
     shown = examples(page)
     if shutil.which("jq") is None and any(re.search(r"\bjq\b", example.source) for example in shown):
         pytest.skip("jq is not installed")
-    ran = session(shown, tmp_path)
 
     problems = [
         f"{page.name}:{example.line}: {example.source}\n{problem}"
-        for example, did, following in zip_longest(shown, ran, shown[1:])
+        for example, did, following in zip_longest(shown, sessions[page].result(), shown[1:])
         if (problem := problem_of(example, did, following))
     ]
     if problems:
@@ -76,3 +89,9 @@ def test_a_session_keeps_its_variables_and_its_status(tmp_path: Path) -> None:
     folder.mkdir()
 
     assert [(did.output, did.status) for did in session(examples(page), folder)] == [("", 0), ("7\n", 3), ("3\n", 0)]
+
+
+def test_a_script_stops_at_its_first_failure(tmp_path: Path) -> None:
+    script = Example(1, "sh", "echo one\nfalse\necho two\n", None)
+
+    assert session([script, script], tmp_path) == [Ran("one\n", 1)]

@@ -13,7 +13,9 @@ from tools.write_generated import TABLES, tables_in, with_tables
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if "<!-- generated:" in page.read_text()], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if "<!-- generated:" in page.read_text()], ids=lambda p: p.name
+)
 def test_the_tables_of_a_page_are_what_the_code_generates(page: Path) -> None:
     written = page.read_text(encoding="utf-8")
 

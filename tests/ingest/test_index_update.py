@@ -25,9 +25,10 @@ TEXTS = st.lists(st.sampled_from(SENTENCES), max_size=6).map("\n\n".join)
 CHANGES = st.dictionaries(st.sampled_from(["a.md", "b.md", "c.txt", "d/a.md", "d/é.py"]), st.none() | TEXTS, max_size=4)
 
 EVERY_ROW = """
-    SELECT hex(doc_id), source_id, doc_path, title, media, lang, code_lang, repo, source_type, trust_level, content_hash,
-           size, signature, chunker_version, hex(chunk_id), ordinal, text, heading_path, symbol, line_start, line_end,
-           page, (SELECT group_concat(tag) FROM (SELECT tag FROM tags WHERE tags.doc_no = documents.doc_no ORDER BY tag))
+    SELECT hex(doc_id), source_id, doc_path, title, media, lang, code_lang, repo, source_type, trust_level,
+           content_hash, size, signature, chunker_version, hex(chunk_id), ordinal, text, heading_path, symbol,
+           line_start, line_end, page,
+           (SELECT group_concat(tag) FROM (SELECT tag FROM tags WHERE tags.doc_no = documents.doc_no ORDER BY tag))
     FROM documents LEFT JOIN chunks USING (doc_no) ORDER BY doc_id, ordinal
 """
 """All that is stored, but for times and numbers of rows."""
@@ -61,7 +62,9 @@ def fresh(library: Library) -> Iterator[Library]:
 
 @settings(max_examples=40)
 @given(st.lists(CHANGES, min_size=1, max_size=4), st.booleans())
-def test_index_and_store_are_those_of_a_fresh_ingest(model: Path, steps: list[dict[str, str | None]], vectors: bool) -> None:
+def test_index_and_store_are_those_of_a_fresh_ingest(
+    model: Path, steps: list[dict[str, str | None]], vectors: bool
+) -> None:
     with TemporaryDirectory() as place:
         library = Library.at(Path(place), model if vectors else None)
         for changes in steps:

@@ -82,7 +82,7 @@ def test_a_document_has_no_two_chunks_of_one_id(text: str, path: str) -> None:
     assert len(set(ids)) == len(ids)
 
 
-@pytest.mark.parametrize("text", ["", "\n", " \n\t\n", "---\ntitle: T\n---\n"])
+@pytest.mark.parametrize("text", ["", "\n", " \n\t\n"])
 def test_a_file_without_text_is_a_document_without_chunks(text: str) -> None:
     assert list(prepared(text).chunks) == []
 

@@ -1,7 +1,7 @@
 """The ranking of one query: scores by their formulas, ties by chunk id, and the answer where there are no vectors."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -137,10 +137,30 @@ def test_equal_scores_are_ordered_by_chunk_id(tmp_path: Path, mode: Mode, fusion
     assert [hit.chunk_id for hit in hits] == names[: 7 if mode == "hybrid" else 30]
 
 
+@dataclass(frozen=True)
+class NeverAtALoss:
+    """A model that has a vector for anything, and the name of another."""
+
+    model_id: str
+    fingerprint: str
+    dim: int
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.ones((len(texts), self.dim), dtype=np.float32)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        return np.ones(self.dim, dtype=np.float32)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("text", ["?!", "…", "「」", "☕", "-- \"'", "\u200b", "، ۔"])
 def test_a_query_of_punctuation_finds_nothing_in_every_mode(library: Engine, mode: Mode, text: str) -> None:
-    response = ask(library, text, mode, Search())
+    model = library._embedder()
+    assert model is not None
+    willing = NeverAtALoss(model.model_id, model.fingerprint, model.dim)
+    opts, now = SearchOpts(), datetime(2026, 2, 1, tzinfo=UTC)
+
+    response = search(library.snapshot, lambda: willing, SearchQuery(query=text, mode=mode), opts, Search(), now=now)
 
     assert response.hits == ()
     assert (response.next_cursor, response.truncated, response.hint) == (None, False, None)
@@ -164,18 +184,6 @@ def test_a_chunk_without_vectors_is_found_by_its_words_with_cosine_zero(tmp_path
 
 
 # --- without vectors, without a model, with another model -------------------------------------------------
-
-
-class OtherEmbedder:
-    """A model whose vectors are not those of any index."""
-
-    model_id, fingerprint, dim = "other", "f" * 16, 256
-
-    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        raise NotImplementedError
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        raise NotImplementedError
 
 
 def no_model() -> Embedder | None:
@@ -209,7 +217,7 @@ def test_vectors_alone_need_vectors_and_a_model(library: Engine, plain_library: 
 @pytest.mark.parametrize("mode", ["vector", "hybrid"])
 def test_vectors_of_another_model_are_never_compared(library: Engine, mode: Mode) -> None:
     with pytest.raises(ModelUnavailableError) as caught:
-        method_for(mode, library.snapshot.generation, OtherEmbedder)
+        method_for(mode, library.snapshot.generation, lambda: NeverAtALoss("other", "f" * 16, 256))
 
     assert "static-koen-256" in caught.value.message
     assert "other" in caught.value.message
