@@ -69,6 +69,7 @@ class Store:
         try:
             store._check_size(file.size)
         except BaseException:
+            store.close()
             raise
         return store
 
