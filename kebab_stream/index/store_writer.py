@@ -150,7 +150,7 @@ def _connect(copy: Path) -> sqlite3.Connection:
     with translated(copy):
         connection = sqlite3.connect(copy, isolation_level=None, check_same_thread=False)
         try:
-            for setting in ("journal_mode = MEMORY", "synchronous = OFF", "foreign_keys = OFF"):
+            for setting in ("journal_mode = MEMORY", "synchronous = OFF", "foreign_keys = ON"):
                 connection.execute(f"PRAGMA {setting}")
             connection.execute("BEGIN IMMEDIATE")
         except BaseException:

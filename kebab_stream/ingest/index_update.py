@@ -1,8 +1,9 @@
 """The index files of the next generation: what is new of each chunk, and the commit that makes it the current one."""
 
+import re
 import secrets
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from kebab_stream.analyser import fold
@@ -21,6 +22,9 @@ from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.index.vectors import quantise
 from kebab_stream.ingest.prepare import embedded_windows, indexed_terms
 from kebab_stream.model import Chunk, Document
+
+_GENERATION = re.compile(r"\d{8,}|\.\d{8,}\.partial")
+"""Names that are ours: a data folder chosen by mistake may have an `index` of its own."""
 
 
 class IndexUpdate:
@@ -95,16 +99,13 @@ class IndexUpdate:
         Readers that opened one have it mapped; one that is just about to open it starts again.
         """
         current = self._store.meta("generation")
-        for path in self._existing():
-            if path.name != current:
+        for path in self._folder.iterdir() if self._folder.is_dir() else ():
+            if path.name != current and _GENERATION.fullmatch(path.name):
                 shutil.rmtree(path, ignore_errors=True)
 
     def _next_name(self) -> str:
         current = self._store.meta("generation") or "0"
         return f"{int(current) + 1:08d}"
-
-    def _existing(self) -> Iterable[Path]:
-        return sorted(self._folder.iterdir()) if self._folder.is_dir() else []
 
     def _spec(self) -> EmbeddingSpec | None:
         embedder = self._embedder

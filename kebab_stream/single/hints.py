@@ -1,6 +1,7 @@
 """Advice that goes with an answer: what the caller would not see otherwise."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,8 @@ _MAX_NAMED = 5
 
 def missing_words_hint(generation: Generation, query: str) -> str | None:
     """Names the words of a query that occur in no document, in whatever form the index knows words."""
-    missing = [word for word in dict.fromkeys(query.split()) if _is_missing(generation, word)]
+    words = dict.fromkeys(query.split())
+    missing = list(islice((word for word in words if _is_missing(generation, word)), _MAX_NAMED + 1))
     if not missing:
         return None
     names = ", ".join(shown(word) for word in missing[:_MAX_NAMED])
@@ -30,9 +32,9 @@ def filter_hint(snapshot: Snapshot, filters: Filters, allowed: NDArray[np.bool_]
     """Names the filter values that no document has, or else the filters that let nothing through."""
     if allowed is None:
         return None
-    absent = [text for definition in FILTERS for text in _absent(snapshot, definition, filters)]
-    if absent:
-        return "; ".join(absent[:_MAX_NAMED])
+    absent = (text for definition in FILTERS for text in _absent(snapshot, definition, filters))
+    if named := list(islice(absent, _MAX_NAMED)):
+        return "; ".join(named)
     return None if allowed.any() else nothing_allowed_hint(snapshot, filters)
 
 

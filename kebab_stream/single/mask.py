@@ -78,6 +78,8 @@ def _keep_by_text(snapshot: Snapshot, filters: Filters, mask: NDArray[np.bool_])
     """Clear the mask where a chunk's text lacks what it must, or has what it must not, contain."""
     texts = snapshot.generation.texts
     for text in filters.must:
+        if not mask.any():
+            return
         mask &= texts.containing(fold(text))
     for text in filters.must_not:
         mask &= ~texts.containing(fold(text))

@@ -76,7 +76,7 @@ def search(
 
 def term_weights(generation: Generation, query_terms: Sequence[str]) -> dict[str, int]:
     """What each term of the query is worth in a snippet: its idf in thousandths. Terms that no chunk has are absent."""
-    frequencies = {term: generation.lexical.document_frequency(term) for term in query_terms}
+    frequencies = {term: generation.lexical.document_frequency(term) for term in dict.fromkeys(query_terms)}
     n_chunks = generation.lexical.n_chunks
     return {term: round(1000 * math.log(1 + n_chunks / count)) for term, count in frequencies.items() if count}
 

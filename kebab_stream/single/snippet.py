@@ -3,7 +3,7 @@
 A snippet grows with its length limit: what a shorter one shows, a longer one shows too. Fitting a page into a budget
 relies on that. Two windows are chosen first, the best of the full length and, inside it, the best of the least length;
 every length between is a step from one to the other. Cuts then move inwards, to the border of a word or at least of a
-grapheme, but not past the words that the inner window was chosen for.
+grapheme, but not past the words that the windows were chosen for.
 """
 
 import re
@@ -38,18 +38,19 @@ class Snippet:
     text: str
     outer: Window
     inner: Window
-    core: Window
-    """The words that the inner window was chosen for; empty where no word matches."""
+    cores: tuple[Window, Window]
+    """From the first to the last word that each window was chosen for; empty where no word matches."""
     reach: int
-    """How far a cut may move inwards to fall between words."""
+    """How far a cut may move inwards to fall between words; not past an end of a core."""
 
     def at(self, cap: int) -> tuple[str, bool]:
         """The snippet in at most `cap` code points, and whether it is the whole text."""
         if len(self.text) <= cap:
             return self.text, True
         start, end = self._window(max(0, cap - 2))
-        start = _start_cut(self.text, start, min(start + self.reach, self.core[0]))
-        end = _end_cut(self.text, end, max(end - self.reach, self.core[1]))
+        starts = [start + self.reach, *(first for first, _ in self.cores if first >= start)]
+        ends = [end - self.reach, *(last for _, last in self.cores if last <= end)]
+        start, end = _start_cut(self.text, start, min(starts)), _end_cut(self.text, end, max(ends))
         if start >= end:
             return ELLIPSIS, False
         before = ELLIPSIS if start > 0 else ""
@@ -71,12 +72,12 @@ def snippet_of(text: str, weights: Mapping[str, int], width: int) -> Snippet:
         weights: the query's terms and what each is worth.
         width: the longest snippet, in code points.
     """
-    matches = list(_matches(text, weights)) if len(text) > FLOOR_CHARS else []
+    matches = list(_matches(text, weights)) if len(text) > min(FLOOR_CHARS, width) else []
     # Two code points are kept for the ellipses.
     outer_length = len(text) if len(text) <= width else max(0, width - 2)
-    outer, _ = _best_window(matches, weights, outer_length, (0, len(text)))
-    inner, core = _best_window(matches, weights, min(FLOOR_CHARS - 2, outer_length), outer)
-    return Snippet(text, outer, inner, core, reach=min(20, width // 5))
+    outer, outer_core = _best_window(matches, weights, outer_length, (0, len(text)))
+    inner, inner_core = _best_window(matches, weights, min(FLOOR_CHARS - 2, outer_length), outer)
+    return Snippet(text, outer, inner, (outer_core, inner_core), reach=min(20, width // 5))
 
 
 class _Match(NamedTuple):

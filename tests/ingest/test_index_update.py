@@ -120,6 +120,14 @@ def test_what_a_killed_run_left_is_removed_by_the_next_one(library: Library) -> 
     assert not (library.data_dir / ".kebab.sqlite.partial").exists()
 
 
+def test_what_is_not_ours_is_not_removed(library: Library) -> None:
+    (library.data_dir / "index" / "chapters" / "1").mkdir(parents=True)
+    (library.data_dir / "index" / "2024").touch()
+    library.update({"a.md": "bird"})
+
+    assert library.generations() == ["00000002", "2024", "chapters"]
+
+
 # --- another model or version ----------------------------------------------------------------------------
 
 

@@ -120,6 +120,7 @@ def test_a_paged_file_is_cited_by_page() -> None:
         ("what?.md", "what%3F.md#L3-L9"),
         ("한글/문서.md", "한글/문서.md#L3-L9"),
         ("a\nb\x1b[1m.md", "a%0Ab%1B[1m.md#L3-L9"),
+        ('"<a>\\^`{|}.md', "%22%3Ca%3E%5C%5E%60%7B%7C%7D.md#L3-L9"),
     ],
 )
 def test_only_what_breaks_a_uri_is_percent_encoded_and_only_there(path: str, uri: str) -> None:

@@ -241,3 +241,16 @@ def test_the_lexical_answer_in_place_of_a_hybrid_one_says_so(plain_library: Engi
     assert {(hit.score_kind, hit.retrieval.method, hit.embedding_model) for hit in response.hits} == {
         ("bm25", "lexical", None)
     }
+
+
+def test_switching_the_model_off_leaves_the_lexical_answer_of_an_index_with_vectors(library: Engine) -> None:
+    embedding = replace(library.config.models.embedding, provider="none")
+    config = replace(library.config, models=replace(library.config.models, embedding=embedding))
+    engine = Engine(config, library.snapshot)
+
+    response = engine.search_with_opts(SearchQuery(query="coffee"))
+
+    assert response.hint == NO_MODEL_HINT
+    assert response.hits == library.search_with_opts(SearchQuery(query="coffee", mode="lexical")).hits
+    with pytest.raises(EmbeddingsDisabledError):
+        engine.search(SearchQuery(query="coffee", mode="vector"))

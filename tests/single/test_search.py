@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter
 
+from kebab_stream.analyser import terms
 from kebab_stream.config import Search
 from kebab_stream.engine import Engine
 from kebab_stream.errors import InvalidInputError, StaleCursorError
 from kebab_stream.model import MODES, Filters, Mode, SearchHit, SearchOpts, SearchQuery, SearchResponse
 from kebab_stream.render import to_json
 from kebab_stream.single.cursor import encode_cursor, fingerprint
-from kebab_stream.single.search import search
+from kebab_stream.single.search import search, term_weights
 from tests.corpora import config_of, ingest_files
 from tests.single.library import ITEMS
 
@@ -261,6 +262,13 @@ def test_hits_are_stale_by_the_given_time(library: Engine) -> None:
 def test_snippets_show_the_query(library: Engine) -> None:
     for hit in ask(library, SearchQuery(query="strasse", mode="lexical"), SearchOpts(snippet_chars=60)).hits:
         assert "Straße" in hit.snippet
+
+
+def test_rare_terms_weigh_more_in_a_snippet_and_unknown_ones_nothing(library: Engine) -> None:
+    weights = term_weights(library.snapshot.generation, terms("coffee strasse unbekannt") * 100_000)
+
+    assert weights.keys() == {"coffe", "strass"}
+    assert 0 < weights["coffe"] < weights["strass"]
 
 
 def test_two_hints_are_told_together(plain_library: Engine) -> None:

@@ -118,12 +118,22 @@ def test_the_match_is_shown_wherever_and_however_it_is_written(query: str, word:
 
 def test_the_window_with_the_most_valuable_terms_wins_and_the_first_of_equal_ones() -> None:
     filler = "lorem ipsum dolor " * 20
-    text = f"{filler} common common common {filler} rare {filler} rare {filler}"
+    text = f"{filler} common common common {filler} rare first {filler} rare second {filler}"
 
     shown, _ = snippet_of(text, {"common": 1, "rare": 2}, 80).at(80)
 
-    assert "rare" in shown
-    assert text.index(uncut(shown)) < text.index("rare")
+    assert "rare first" in shown
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(3, 2), (2, 3)])
+def test_a_match_at_the_edge_of_the_window_is_not_cut_away(alpha: int, beta: int) -> None:
+    between = "it is so " * 11
+    text = f"{'-' * 200}(alpha {between[:87]} beta){'-' * 200}"
+    snippet = snippet_of(text, {"alpha": alpha, "beta": beta}, 100)
+
+    assert snippet.at(100)[0].startswith("…alpha ")
+    assert snippet.at(100)[0].endswith(" beta…")
+    assert ("alpha" if alpha > beta else "beta") in snippet.at(60)[0]
 
 
 def test_words_are_not_cut_where_a_border_is_near() -> None:
@@ -137,6 +147,10 @@ def test_words_are_not_cut_where_a_border_is_near() -> None:
 
 def test_without_a_match_the_beginning_is_shown() -> None:
     assert snippet_of("가나다라 " * 100, {"x": 1}, 20).at(20) == ("가나다라 가나다라 가나다라…", False)
+
+
+def test_a_short_text_is_cut_around_its_match_too() -> None:
+    assert snippet_of("one two three four five six seven", {"five": 1}, 20).at(20) == ("…four five six…", False)
 
 
 @pytest.mark.parametrize("text", ["", "coffee", "c" * 300])
