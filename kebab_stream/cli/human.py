@@ -51,8 +51,8 @@ def notes_text(response: SearchResponse, *, quiet: bool) -> str:
     if response.trace:
         times = response.trace.timing
         notes.append(
-            f"trace: lexical {times.lexical_ms:.1f} ms, vector {times.vector_ms:.1f} ms, fusion {times.fusion_ms:.1f} ms,"
-            f" all {times.total_ms:.1f} ms; the whole of it with --json"
+            f"trace: lexical {times.lexical_ms:.1f} ms, vector {times.vector_ms:.1f} ms,"
+            f" fusion {times.fusion_ms:.1f} ms, all {times.total_ms:.1f} ms; the whole of it with --json"
         )
     return "\n".join(notes)
 
