@@ -118,7 +118,10 @@ def _filter_value(definition: FilterDef, options: dict[str, Any]) -> Any:
     if definition.name == "ingested_after":
         return None if value is None else validate.instant(value)
     if definition.values == "list":
-        return tuple(part.strip() for text in value for part in text.split(",") if part.strip())
+        parts = tuple(part.strip() for text in value for part in text.split(",") if part.strip())
+        if value and not parts:
+            raise validate.refused(definition.name, ", ".join(value), "one or more values, separated by commas")
+        return parts
     return value
 
 

@@ -1,5 +1,6 @@
 """One file's bytes to what is stored of it: a document, its chunks, and what is indexed of each chunk."""
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -94,5 +95,6 @@ def embedded_windows(chunk: Chunk) -> list[str]:
 
 
 def repo_of(folder: Path) -> str | None:
-    """The name of the Git work tree that a folder is in."""
-    return next((place.name for place in (folder, *folder.parents) if (place / ".git").exists()), None)
+    """The name of the Git work tree that a folder is in, NFC."""
+    names = (place.name for place in (folder, *folder.parents) if (place / ".git").exists())
+    return unicodedata.normalize("NFC", next(names, "")) or None

@@ -1,5 +1,6 @@
 """Advice that goes with an answer: what the caller would not see otherwise."""
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -14,13 +15,14 @@ from kebab_stream.single.filters import FILTERS, FilterDef
 from kebab_stream.single.mask import nothing_allowed_hint, values_of
 from kebab_stream.single.validate import shown
 
+_PUNCTUATION_AROUND = re.compile(r"^\W+|\W+$")
 _MAX_NAMED = 5
 """Words or values that one hint names; a pasted page has too many."""
 
 
 def missing_words_hint(generation: Generation, query: str) -> str | None:
     """Names the words of a query that occur in no document, in whatever form the index knows words."""
-    words = dict.fromkeys(query.split())
+    words = dict.fromkeys(_PUNCTUATION_AROUND.sub("", word) for word in query.split())
     missing = list(islice((word for word in words if _is_missing(generation, word)), _MAX_NAMED + 1))
     if not missing:
         return None

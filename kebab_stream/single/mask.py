@@ -12,7 +12,7 @@ from kebab_stream.model import Filters
 from kebab_stream.render import to_json
 from kebab_stream.single.filters import FILTERS, FilterDef
 from kebab_stream.single.glob import glob_pattern
-from kebab_stream.single.validate import shown, unicode_text
+from kebab_stream.single.validate import refused, shown, unicode_text
 
 # One variable for all values: SQLite limits how many there may be.
 _VALUES = "(SELECT value FROM json_each(?))"
@@ -80,6 +80,13 @@ def _keep_by_text(snapshot: Snapshot, filters: Filters, mask: NDArray[np.bool_])
     for text in filters.must:
         if not mask.any():
             return
-        mask &= texts.containing(fold(text))
+        mask &= texts.containing(_folded("must", text))
     for text in filters.must_not:
-        mask &= ~texts.containing(fold(text))
+        mask &= ~texts.containing(_folded("must_not", text))
+
+
+def _folded(name: str, text: str) -> str:
+    # Every chunk contains the empty text: with it, must would mean nothing and must_not everything.
+    if folded := fold(text):
+        return folded
+    raise refused(name, text, "text that is not blank")

@@ -174,10 +174,9 @@ def _grapheme_borders(text: str, place: int) -> Window:
     start = place - 1
     while start > 0 and not (_stands_alone(text[start - 1]) and _stands_alone(text[start])):
         start -= 1
-    for grapheme in regex.finditer(r"\X", text, pos=start):
-        if grapheme.end() >= place:
-            return (place, place) if grapheme.end() == place else grapheme.span()
-    return place, place
+    graphemes = regex.finditer(r"\X", text, pos=start)
+    first, last = next(grapheme.span() for grapheme in graphemes if grapheme.end() >= place)
+    return (place, place) if last == place else (first, last)
 
 
 def _stands_alone(char: str) -> bool:

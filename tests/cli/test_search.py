@@ -156,3 +156,15 @@ def test_closed_standard_streams_are_no_bug(fixture_data: Path) -> None:
         done = subprocess.run(["bash", "-c", command], env=environment(fixture_data), capture_output=True, check=False)
 
         assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_list_of_nothing_is_no_filter_that_is_dropped_in_silence(fixture_data: Path) -> None:
+    done = kebab("search", "coffee", "--media", " , ", "--json", data_dir=fixture_data)
+
+    assert (done.status, done.error["code"], done.error["details"]["key"]) == (2, "invalid_input", "media")
+
+
+def test_words_that_no_document_has_are_named(fixture_data: Path) -> None:
+    done = kebab("search", 'coffee "zzqq" 퀀텀비트?', "--json", data_dir=fixture_data)
+
+    assert done.lines[0]["hint"] == 'no document has "zzqq", "퀀텀비트"'

@@ -85,7 +85,6 @@ SOME: list[dict[str, Any]] = [
     {"must": ("POUR over coffee",)},
     {"must": ("strasse", "커피")},
     {"must": ("한글 각설탕",)},
-    {"must": (" ",), "lang": "ko"},
     {"must_not": ("pour over", "한글")},
     {"source": ("left",), "lang": "ko", "trust_min": "primary", "must": ("word1",)},
 ]

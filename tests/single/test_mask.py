@@ -107,3 +107,9 @@ def test_signs_that_mean_something_in_sql_are_plain_text(plain_library: Engine) 
 )
 def test_the_hint_names_the_filters_that_nothing_passes(plain_library: Engine, filters: Filters, hint: str) -> None:
     assert nothing_allowed_hint(plain_library.snapshot, filters) == hint
+
+
+@pytest.mark.parametrize("filters", [Filters(must=("커피", " \n")), Filters(must_not=("",))])
+def test_blank_text_to_be_contained_is_refused(library: Engine, filters: Filters) -> None:
+    with pytest.raises(InvalidInputError, match="not blank"):
+        allowed_chunks(library.snapshot, filters)
