@@ -16,26 +16,26 @@ demo: $(VENV)/installed  ## Index fixtures/corpus into a scratch folder and answ
 	KEBAB_STORAGE_DATA_DIR=$(DEMO) $(BIN)/kebab ingest fixtures/corpus
 	KEBAB_STORAGE_DATA_DIR=$(DEMO) $(BIN)/kebab search --bulk --json < fixtures/queries.ndjson
 
-test: install check  ## Install the development tools and run everything CI runs
+test: check      ## Install the development tools and run everything CI runs
 
 check: lint types imports tests
 
 install: $(VENV)/developed
 
-lint:           ## Style and likely bugs
+lint: install   ## Style and likely bugs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types:          ## mypy, strict
+types: install  ## mypy, strict
 	$(BIN)/mypy
 
-imports:        ## Rows may import the rows below them only
+imports: install ## Rows may import the rows below them only
 	$(BIN)/lint-imports
 
-tests:          ## pytest, warnings are errors
+tests: install  ## pytest, warnings are errors
 	$(BIN)/pytest
 
-generated: install  ## Write schemas/*.schema.json and docs/configuration.md anew
+generated: install  ## Write the schemas and the generated tables in docs/ anew
 	$(BIN)/python tools/write_generated.py
 
 format: install ## Format the code
@@ -45,12 +45,13 @@ format: install ## Format the code
 clean:          ## Remove what these commands made
 	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
-$(VENV)/bin/pip:
+$(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit(f"Python 3.11 or newer is needed, this is {sys.version}" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@touch $@
 
-$(VENV)/installed: $(VENV)/bin/pip pyproject.toml
+$(VENV)/installed: $(VENV)/made pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 

@@ -322,6 +322,15 @@ class BulkSearchSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InitResult:
+    """Where a config file was written."""
+
+    __pydantic_config__: ClassVar[WireConfig] = WIRE
+    schema_version: Literal["init_result.v1"] = "init_result.v1"
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileProblem:
     """A file that could not be ingested, and why."""
 

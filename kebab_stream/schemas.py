@@ -24,6 +24,7 @@ WIRE_OBJECTS: tuple[type, ...] = (
     model.BulkSearchItem,
     model.BulkSearchSummary,
     model.IngestReport,
+    model.InitResult,
 )
 
 

@@ -46,10 +46,12 @@ async def _ingest(
         report = await ingest(config, request, progress)
     if told.json:
         write_line(report)
-    else:
-        write_text(_summary(report))
-        if not told.quiet:
-            _say_problems(report, verbose=told.verbose)
+        return 0
+    write_text(_summary(report))
+    for problem in report.errors:
+        say(printable(f"error: {problem.source_id}/{problem.path}: {problem.message}"))
+    if not told.quiet:
+        _say_skipped(report, verbose=told.verbose)
     return 0
 
 
@@ -57,15 +59,13 @@ def _summary(report: IngestReport) -> str:
     seconds = report.elapsed_ms / 1000
     return (
         f"{report.new} new, {report.updated} updated, {report.unchanged} unchanged, {report.deleted} deleted"
-        f" in {seconds:.1f} s\n"
+        f"{f', {len(report.errors)} errors' if report.errors else ''} in {seconds:.1f} s\n"
         f"{report.documents} documents, {report.chunks} chunks, {report.windows} vectors"
         f" ({report.embedding_model or 'no embedding model'})\n"
     )
 
 
-def _say_problems(report: IngestReport, *, verbose: bool) -> None:
-    for problem in report.errors:
-        say(printable(f"error: {problem.source_id}/{problem.path}: {problem.message}"))
+def _say_skipped(report: IngestReport, *, verbose: bool) -> None:
     if report.skipped:
         say("skipped: " + ", ".join(f"{count} {reason}" for reason, count in report.skipped.items()))
     if verbose:

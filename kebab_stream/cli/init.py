@@ -8,7 +8,8 @@ import asyncclick as click
 from kebab_stream.cli.options import common, common_options, refuse_if_readonly
 from kebab_stream.cli.output import say, write_line, write_text
 from kebab_stream.config import commented_config, default_config_path, load_config
-from kebab_stream.errors import InvalidInputError, StorageError
+from kebab_stream.errors import ConfigInvalidError, ConfigNotFoundError, InvalidInputError, StorageError
+from kebab_stream.model import InitResult
 
 
 @click.command(name="init", epilog="Example:  kebab init && $EDITOR ~/.config/kebab/config.toml")
@@ -18,16 +19,22 @@ def command(force: bool) -> None:
     """Write a config file with every setting, its default and what it means, to the default place or to --config."""
     told = common()
     path = told.config or default_config_path(os.environ)
-    # An unusable config file must not keep anybody from replacing it: only the flag and the environment count.
-    without_file = load_config(Path(os.devnull), environ=os.environ)
-    refuse_if_readonly(told.readonly or without_file.readonly, "init")
+    refuse_if_readonly(told.readonly or _is_readonly(path), "init")
     _write(path, force=force)
     if told.json:
-        write_line({"schema_version": "init_result.v1", "path": str(path)})
+        write_line(InitResult(path=str(path)))
     else:
         write_text(f"{path}\n")
         if not told.quiet:
             say("every setting in it is commented out; remove the # before those you change")
+
+
+def _is_readonly(path: Path) -> bool:
+    """What the file that is to be replaced, if it can be used, and the environment say."""
+    try:
+        return load_config(path, environ=os.environ).readonly
+    except (ConfigInvalidError, ConfigNotFoundError):
+        return load_config(Path(os.devnull), environ=os.environ).readonly
 
 
 def _write(path: Path, *, force: bool) -> None:

@@ -10,22 +10,22 @@ import asyncclick as click
 
 from kebab_stream.cli.app import app
 from kebab_stream.cli.output import report
-from kebab_stream.cli.work import AsyncWork
-from kebab_stream.errors import InvalidInputError, KebabError
+from kebab_stream.cli.work import EXIT_INTERRUPTED, AsyncWork, run_async
+from kebab_stream.errors import InvalidInputError, KebabError, StorageError
 from kebab_stream.render import error_record, generic_record, printable
 
-EXIT_INTERRUPTED = 130
 EXIT_CLOSED_PIPE = 141
 EXIT_ERROR = 2
 
 
 def main() -> NoReturn:
     """Run the command line of this process and leave."""
+    _require_utf8_names()
     _open_missing_descriptors()
     for stream in (sys.stdout, sys.stderr):
         # UTF-8 whatever the locale; what cannot be written never stops a message.
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    _leave(run([_as_utf8(argument) for argument in sys.argv[1:]]))
+    _leave(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -46,6 +46,8 @@ def _report(error: Exception, *, as_json: bool, quiet: bool) -> int:
         return EXIT_CLOSED_PIPE
     if isinstance(error, click.ClickException):
         error = _usage_error(error)
+    elif isinstance(error, OSError):  # click could not write a help text
+        error = StorageError(f"cannot write output: {error.strerror}")
     record = error_record(error) if isinstance(error, KebabError) else generic_record(error)
     report(record, as_json=as_json, with_hint=not quiet)
     return error.exit_status if isinstance(error, KebabError) else EXIT_ERROR
@@ -78,9 +80,7 @@ def _run(arguments: Sequence[str]) -> int:
         _require_unicode(argument)
     outcome = drive(app.main(args=list(arguments), prog_name="kebab", standalone_mode=False))
     if isinstance(outcome, AsyncWork):
-        import anyio  # late: most commands have no event loop
-
-        outcome = anyio.run(outcome.run)
+        outcome = run_async(outcome)
     return outcome if isinstance(outcome, int) else 0
 
 
@@ -93,12 +93,8 @@ def _usage_error(error: click.ClickException) -> InvalidInputError:
         advice += "; `--` goes before an argument that begins with a dash"
     elif "unexpected extra argument" in message:
         advice += "; an argument of several words needs quotes"
-    return InvalidInputError(message, advice)
-
-
-def _as_utf8(argument: str) -> str:
-    """An argument as UTF-8, whatever encoding the locale made Python take it for."""
-    return os.fsencode(argument).decode("utf-8", "surrogateescape")
+    parameter = error.param.name if isinstance(error, click.BadParameter) and error.param else None
+    return InvalidInputError(message, advice, {"key": parameter} if parameter else {})
 
 
 def _require_unicode(argument: str) -> None:
@@ -107,6 +103,12 @@ def _require_unicode(argument: str) -> None:
     except UnicodeEncodeError:
         shown = argument.encode("utf-8", "backslashreplace").decode("utf-8")
         raise InvalidInputError(f"argument {printable(shown)[:80]!r} is not valid UTF-8") from None
+
+
+def _require_utf8_names() -> None:
+    """Start again in UTF-8 mode where the locale makes Python read arguments and file names as something else."""
+    if sys.getfilesystemencoding() != "utf-8":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", "-m", "kebab_stream", *sys.argv[1:]])
 
 
 def _open_missing_descriptors() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 from kebab_stream.concurrency import write_all
+from kebab_stream.errors import StorageError
 from kebab_stream.model import ErrorRecord, WarningRecord
 from kebab_stream.render import error_text, printable, to_json
 
@@ -28,9 +29,14 @@ def write_text(text: str) -> None:
 
 
 def say(line: str) -> None:
-    """A line for people on stderr. Nobody listening is no failure."""
-    with contextlib.suppress(OSError):
-        write_all(STDERR, line.encode("utf-8", "backslashreplace") + b"\n")
+    """A line for people on stderr."""
+    write_error_bytes(line.encode("utf-8", "backslashreplace") + b"\n")
+
+
+def write_error_bytes(data: bytes) -> None:
+    """Bytes on stderr. Nobody listening, or a full disk there, is no failure of the command."""
+    with contextlib.suppress(OSError, StorageError):
+        write_all(STDERR, data)
 
 
 def report(record: ErrorRecord, *, as_json: bool, with_hint: bool) -> None:

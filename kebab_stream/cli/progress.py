@@ -29,9 +29,7 @@ def progress_on_stderr(*, wanted: bool) -> Iterator[Progress]:
         task = bar.add_task(_NAMES["scan"], total=None)
 
         def show(phase: Phase, done: int, total: int) -> None:
-            bar.update(
-                task, description=_NAMES[phase], completed=done, total=None if phase == "commit" else total or None
-            )
+            bar.update(task, description=_NAMES[phase], completed=done, total=total or None)
 
         yield show
 

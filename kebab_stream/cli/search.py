@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import asyncclick as click
 
 from kebab_stream.cli.options import Common, common, common_options, settings
-from kebab_stream.cli.output import STDERR, STDIN, STDOUT, say, warn, write_line, write_text
+from kebab_stream.cli.output import STDIN, STDOUT, say, warn, write_error_bytes, write_line, write_text
 from kebab_stream.cli.work import AsyncWork
 from kebab_stream.concurrency import stdin_chunks, write_all
 from kebab_stream.config import Config
 from kebab_stream.errors import InvalidInputError
-from kebab_stream.model import MODES, TRUST_LEVELS, Filters, SearchOpts, SearchQuery, WarningRecord
+from kebab_stream.model import MODES, Filters, SearchOpts, SearchQuery, WarningRecord
 from kebab_stream.single import validate
 from kebab_stream.single.filters import FILTERS, FilterDef
 
@@ -36,20 +36,15 @@ def _filter_options(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def _filter_option(definition: FilterDef) -> Decorator:
-    kind: Any = click.Choice(TRUST_LEVELS) if definition.name == "trust_min" else str
     text = definition.help[0].upper() + definition.help[1:] + "."
     return click.option(
-        definition.flag,
-        metavar=None if definition.name == "trust_min" else definition.metavar,
-        type=kind,
-        multiple=definition.values != "one",
-        help=text,
+        definition.flag, metavar=definition.metavar, type=str, multiple=definition.values != "one", help=text
     )
 
 
 @click.command(name="search", epilog=_EPILOG, short_help="Search the index.")
 @click.argument("query", required=False)
-@click.option("--mode", type=click.Choice(MODES), default="hybrid", show_default=True, help="How to rank.")
+@click.option("--mode", metavar="|".join(MODES), default="hybrid", show_default=True, help="How to rank.")
 @click.option("--k", type=int, metavar="N", help="Hits on a page, 1 to 1000; 0 means search.default_k.")
 @click.option("--max-tokens", type=int, metavar="N", help="Budget for the whole response, in approximate tokens.")
 @click.option("--snippet-chars", type=int, metavar="N", help="Longest snippet in characters, 1 to 10000.")
@@ -95,7 +90,7 @@ def _query_of(options: dict[str, Any]) -> tuple[SearchQuery, SearchOpts]:
         raise InvalidInputError("QUERY is missing", "give the text to search for, or --bulk to read queries from stdin")
     query = SearchQuery(
         query=validate.query_text(options["query"]),
-        mode=options["mode"],
+        mode=validate.mode(options["mode"]),
         k=_whole(options, "k"),
         filters=Filters(**{definition.name: _filter_value(definition, options) for definition in FILTERS}),
     )
@@ -115,8 +110,12 @@ def _whole(options: dict[str, Any], name: str) -> int | None:
 
 def _filter_value(definition: FilterDef, options: dict[str, Any]) -> Any:
     value = options[definition.name]
+    if value is None:
+        return None
     if definition.name == "ingested_after":
-        return None if value is None else validate.instant(value)
+        return validate.instant(value)
+    if definition.name == "trust_min":
+        return validate.trust_level(value)
     if definition.values == "list":
         parts = tuple(part.strip() for text in value for part in text.split(",") if part.strip())
         if value and not parts:
@@ -153,15 +152,16 @@ async def _bulk(told: Common, config: Config, fail: bool) -> int:
 
 def _emitter(told: Common) -> "Emitter":
     from kebab_stream.bulk import HumanEmitter, JsonEmitter
+
+    out = functools.partial(write_all, STDOUT)
+    if told.json:
+        return JsonEmitter(out, write_error_bytes)
     from kebab_stream.cli.human import Style, notes_text, response_text
 
-    out, err = functools.partial(write_all, STDOUT), functools.partial(write_all, STDERR)
-    if told.json:
-        return JsonEmitter(out, err)
     style = Style.for_stdout()
     return HumanEmitter(
         out,
-        err,
+        write_error_bytes,
         render=functools.partial(response_text, style=style),
         notes=functools.partial(notes_text, quiet=told.quiet),
         quiet=told.quiet,

@@ -1,7 +1,16 @@
-"""What a command returns when it needs an event loop."""
+"""What a command returns when it needs an event loop, and how that is run so that Ctrl-C leaves nothing half done."""
 
+import os
+import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anyio import CancelScope
+    from anyio.abc import TaskStatus
+
+EXIT_INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,3 +18,38 @@ class AsyncWork:
     """Work to be run on an event loop once the arguments are parsed; its result is the exit status."""
 
     run: Callable[[], Awaitable[int]]
+
+
+def run_async(work: AsyncWork) -> int:
+    """Run the work on an event loop of its own; its exit status, or 130 after Ctrl-C.
+
+    The loop's own handling of Ctrl-C would break into lines being written and into a commit. Here it cancels by a
+    scope, which waits for what is shielded; a second Ctrl-C leaves at once.
+    """
+    import anyio  # late: most commands have no event loop
+
+    return anyio.run(_interruptible, work)
+
+
+async def _interruptible(work: AsyncWork) -> int:
+    import anyio
+
+    status = EXIT_INTERRUPTED
+    scope = anyio.CancelScope()
+    async with anyio.create_task_group() as watchers:
+        await watchers.start(_cancel_on_interrupt, scope)
+        with scope:
+            status = await work.run()
+        watchers.cancel_scope.cancel()
+    return status
+
+
+async def _cancel_on_interrupt(scope: "CancelScope", *, task_status: "TaskStatus[None]") -> None:
+    from anyio import open_signal_receiver
+
+    with open_signal_receiver(signal.SIGINT) as signals:
+        task_status.started()
+        async for _ in signals:
+            if scope.cancel_called:
+                os._exit(EXIT_INTERRUPTED)
+            scope.cancel()

@@ -187,3 +187,65 @@ def _wait_until_it_reads(pid: int) -> None:
             return
         signal.sigtimedwait([], 0.005)
     raise AssertionError("the process never waited for its input")
+
+
+def test_an_interrupt_waits_for_the_line_that_is_being_written(fixture_data: Path) -> None:
+    items = b'{"query":"the","k":1000,"snippet_chars":10000}\n' * 30
+    with subprocess.Popen(
+        [*COMMAND, "search", "--bulk", "--json"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(fixture_data),
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(items)
+        process.stdin.close()
+        first = process.stdout.read(1)  # a line is longer than the pipe: the rest of it waits for this reader
+        process.send_signal(signal.SIGINT)
+        signal.sigtimedwait([], 0.3)
+        out = first + process.stdout.read()
+        process.wait(timeout=10)
+
+    assert process.returncode == 130
+    assert out.endswith(b"\n")
+    assert 1 <= len([checked(line) for line in out.splitlines()]) < 30
+
+
+def test_a_second_interrupt_does_not_wait(fixture_data: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "search", "--bulk", "--json"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(fixture_data),
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b'{"query":"the","k":1000,"snippet_chars":10000}\n' * 30)
+        process.stdin.close()
+        process.stdout.read(1)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            signal.sigtimedwait([], 0.3)
+
+        assert process.wait(timeout=5) == 130  # although nobody reads the rest of the line
+
+
+@pytest.mark.parametrize("options", [["--json"], []])
+def test_nobody_reading_stderr_is_no_failure(fixture_data: Path, options: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with Path("/dev/full").open("wb") as full:
+        for stderr in (write, full):
+            done = subprocess.run(
+                [*COMMAND, "search", "--bulk", *options],
+                input=b'{"query":"coffee","k":1}\n{"query":"backup","k":1}\n',
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                env=environment(fixture_data),
+                check=False,
+            )
+
+            assert (done.returncode, done.stdout.count(b"coffee-brewing") >= 1) == (0, True)
+    os.close(write)

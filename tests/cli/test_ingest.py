@@ -59,3 +59,14 @@ def test_ingest_here_and_search_just_work_without_any_setting(tmp_path: Path) ->
 
     assert kebab("ingest", ".", cwd=tmp_path, extra=home).status == 0
     assert b"a.md" in kebab("search", "configured", cwd=tmp_path, extra=home).out
+
+
+def test_errors_of_files_are_told_even_when_quiet(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "bad.md").write_bytes(b"caf\xe9\n")
+
+    done = kebab("ingest", str(tmp_path / "notes"), "--quiet", data_dir=tmp_path / "data")
+
+    assert done.status == 0
+    assert b", 1 errors in " in done.out
+    assert b"notes/bad.md" in done.err

@@ -28,3 +28,22 @@ def test_a_file_that_is_there_stays_unless_forced(tmp_path: Path) -> None:
     assert (kept.status, kept.error["code"]) == (2, "invalid_input")
     assert replaced.status == 0
     assert path.read_text(encoding="utf-8").startswith("#")
+
+
+def test_readonly_in_the_file_keeps_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text("readonly = true\n", encoding="utf-8")
+
+    done = kebab("init", "--config", str(path), "--force", "--json")
+
+    assert (done.status, done.error["code"], path.read_text(encoding="utf-8")) == (
+        1,
+        "readonly_mode",
+        "readonly = true\n",
+    )
+
+
+def test_the_result_is_a_wire_object(tmp_path: Path) -> None:
+    (result,) = kebab("init", "--config", str(tmp_path / "new.toml"), "--json").lines
+
+    assert result["path"] == str(tmp_path / "new.toml")

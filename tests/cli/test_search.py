@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import COMMAND, environment, kebab
+from tests.wire import checked
 
 
 def test_json_is_one_line_of_search_response(fixture_data: Path) -> None:
@@ -168,3 +169,44 @@ def test_words_that_no_document_has_are_named(fixture_data: Path) -> None:
     done = kebab("search", 'coffee "zzqq" 퀀텀비트?', "--json", data_dir=fixture_data)
 
     assert done.lines[0]["hint"] == 'no document has "zzqq", "퀀텀비트"'
+
+
+def test_a_full_disk_behind_stdout_is_an_io_error_and_behind_stderr_none(fixture_data: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        results = [
+            subprocess.run(
+                [*COMMAND, *arguments, "--json"],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                env=environment(fixture_data),
+                check=False,
+            )
+            for arguments in (["search", "coffee"], ["--help"])
+        ]
+        quiet = subprocess.run(
+            [*COMMAND, "search", "zzqq"],
+            stdout=subprocess.PIPE,
+            stderr=full,
+            env=environment(fixture_data),
+            check=False,
+        )
+
+    assert [(done.returncode, checked(done.stderr)["code"]) for done in results] == [(2, "io_error")] * 2
+    assert quiet.returncode == 0
+
+
+def test_a_bad_choice_says_what_is_accepted(fixture_data: Path) -> None:
+    details = kebab("search", "x", "--mode", "fuzzy", "--json", data_dir=fixture_data).error["details"]
+
+    assert details == {"key": "mode", "value": '"fuzzy"', "accepted": "lexical, vector or hybrid"}
+
+
+def test_file_names_and_arguments_are_utf8_in_any_locale(tmp_path: Path) -> None:
+    notes = tmp_path / "메모"
+    notes.mkdir()
+    (notes / "커피.md").write_text("# 커피\n\n내리는 법\n", encoding="utf-8")
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+    assert kebab("ingest", str(notes), data_dir=tmp_path / "data", extra=plain).out.startswith(b"1 new")
+    found = kebab("search", "커피", data_dir=tmp_path / "data", extra=plain)
+    assert "커피.md" in found.out.decode()
