@@ -14,6 +14,7 @@ help:           ## Show these targets
 demo: $(VENV)/installed  ## Index fixtures/corpus into a scratch folder and answer fixtures/queries.ndjson
 	@rm -rf $(DEMO)
 	KEBAB_STORAGE_DATA_DIR=$(DEMO) $(BIN)/kebab ingest fixtures/corpus
+	KEBAB_STORAGE_DATA_DIR=$(DEMO) $(BIN)/kebab search 'restore the wiki database' --k 3
 	KEBAB_STORAGE_DATA_DIR=$(DEMO) $(BIN)/kebab search --bulk --json < fixtures/queries.ndjson
 
 test: check      ## Install the development tools and run everything CI runs
