@@ -28,7 +28,10 @@ class Style:
         """Wrapped and with emphasis on a terminal, unless NO_COLOR asks for none."""
         if not os.isatty(1):
             return cls()
-        return cls(emphasis=not os.environ.get("NO_COLOR"), columns=shutil.get_terminal_size().columns)
+        return cls(
+            emphasis=not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb",
+            columns=shutil.get_terminal_size().columns,
+        )
 
 
 def response_text(response: SearchResponse, query: str, style: Style = Style()) -> str:

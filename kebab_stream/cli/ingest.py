@@ -21,27 +21,29 @@ Examples:
 
 
 @click.command(name="ingest", epilog=_EPILOG, short_help="Index folders.")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--source-id", metavar="ID", help="Name of the source, instead of the folder's name (one PATH only).")
 @click.option("--rebuild-index", is_flag=True, help="Make the index files anew from the stored documents.")
 @common_options
-def command(paths: tuple[Path, ...], source_id: str | None, rebuild_index: bool) -> AsyncWork:
+def command(paths: tuple[str, ...], source_id: str | None, rebuild_index: bool) -> AsyncWork:
     """Index the folders PATH, or all known ones. What did not change is skipped, what is gone is removed."""
     told = common()
     config = settings()
     refuse_if_readonly(config.readonly, "ingest")
+    if "" in paths:  # an unset variable in a script, and not the current folder
+        raise InvalidInputError("PATH is empty", "give a folder, or `.` for the current one")
     if source_id is not None and len(paths) != 1:
         raise InvalidInputError("--source-id names one source", "give exactly one PATH with it")
     return AsyncWork(functools.partial(_ingest, told, config, paths, source_id, rebuild_index))
 
 
 async def _ingest(
-    told: Common, config: Config, paths: tuple[Path, ...], source_id: str | None, rebuild_index: bool
+    told: Common, config: Config, paths: tuple[str, ...], source_id: str | None, rebuild_index: bool
 ) -> int:
     from kebab_stream.cli.progress import progress_on_stderr
     from kebab_stream.ingest import IngestRequest, ingest  # late: parsers and models, needed by no other command
 
-    request = IngestRequest(paths=paths, source_id=source_id, rebuild_index=rebuild_index)
+    request = IngestRequest(paths=[Path(path) for path in paths], source_id=source_id, rebuild_index=rebuild_index)
     with progress_on_stderr(wanted=not (told.json or told.quiet)) as progress:
         report = await ingest(config, request, progress)
     if told.json:

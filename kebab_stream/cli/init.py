@@ -7,7 +7,8 @@ import asyncclick as click
 
 from kebab_stream.cli.options import common, common_options, refuse_if_readonly
 from kebab_stream.cli.output import say, write_line, write_text
-from kebab_stream.config import commented_config, default_config_path, load_config
+from kebab_stream.config import default_config_path, load_config
+from kebab_stream.config.describe import commented_config
 from kebab_stream.errors import ConfigInvalidError, ConfigNotFoundError, InvalidInputError, StorageError
 from kebab_stream.model import InitResult
 

@@ -46,8 +46,8 @@ def _report(error: Exception, *, as_json: bool, quiet: bool) -> int:
         return EXIT_CLOSED_PIPE
     if isinstance(error, click.ClickException):
         error = _usage_error(error)
-    elif isinstance(error, OSError):  # click could not write a help text
-        error = StorageError(f"cannot write output: {error.strerror}")
+    elif isinstance(error, OSError):  # a help text that cannot be written, a current folder that is gone
+        error = StorageError(str(error))
     record = error_record(error) if isinstance(error, KebabError) else generic_record(error)
     report(record, as_json=as_json, with_hint=not quiet)
     return error.exit_status if isinstance(error, KebabError) else EXIT_ERROR
@@ -78,10 +78,19 @@ def drive(coroutine: Coroutine[Any, Any, object]) -> object:
 def _run(arguments: Sequence[str]) -> int:
     for argument in arguments:
         _require_unicode(argument)
-    outcome = drive(app.main(args=list(arguments), prog_name="kebab", standalone_mode=False))
+    outcome = drive(_command(arguments))
     if isinstance(outcome, AsyncWork):
         outcome = run_async(outcome)
     return outcome if isinstance(outcome, int) else 0
+
+
+async def _command(arguments: Sequence[str]) -> object:
+    """Parse the arguments and run the command. (click's own `main` would answer a closed pipe with exit status 1.)"""
+    try:
+        async with await app.make_context("kebab", list(arguments)) as context:
+            return await app.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
 
 
 def _usage_error(error: click.ClickException) -> InvalidInputError:
@@ -101,8 +110,8 @@ def _require_unicode(argument: str) -> None:
     try:
         argument.encode("utf-8")
     except UnicodeEncodeError:
-        shown = argument.encode("utf-8", "backslashreplace").decode("utf-8")
-        raise InvalidInputError(f"argument {printable(shown)[:80]!r} is not valid UTF-8") from None
+        shown = os.fsencode(argument).decode("utf-8", "backslashreplace")
+        raise InvalidInputError(f"argument {printable(shown)[:80]} is not valid UTF-8", "pass it as UTF-8") from None
 
 
 def _require_utf8_names() -> None:

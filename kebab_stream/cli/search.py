@@ -1,6 +1,7 @@
 """`kebab search`: one query from the arguments, or a batch from stdin."""
 
 import functools
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from kebab_stream.bulk import Emitter, Searcher
 
 Decorator = Callable[[Callable[..., object]], Callable[..., object]]
+
+_WHOLE = re.compile(r"-?[0-9]{1,20}")
+"""int() would take underscores, blanks and digits of other scripts, and any length."""
 
 _EPILOG = """\b
 Examples:
@@ -45,9 +49,9 @@ def _filter_option(definition: FilterDef) -> Decorator:
 @click.command(name="search", epilog=_EPILOG, short_help="Search the index.")
 @click.argument("query", required=False)
 @click.option("--mode", metavar="|".join(MODES), default="hybrid", show_default=True, help="How to rank.")
-@click.option("--k", type=int, metavar="N", help="Hits on a page, 1 to 1000; 0 means search.default_k.")
-@click.option("--max-tokens", type=int, metavar="N", help="Budget for the whole response, in approximate tokens.")
-@click.option("--snippet-chars", type=int, metavar="N", help="Longest snippet in characters, 1 to 10000.")
+@click.option("--k", metavar="N", help="Hits on a page, 1 to 1000; 0 means search.default_k.")
+@click.option("--max-tokens", metavar="N", help="Budget for the whole response, in approximate tokens.")
+@click.option("--snippet-chars", metavar="N", help="Longest snippet in characters, 1 to 10000.")
 @click.option("--cursor", metavar="CURSOR", help="Go on where next_cursor of the last page left off.")
 @_filter_options
 @click.option("--trace", is_flag=True, help="Tell how the ranking came about.")
@@ -104,8 +108,12 @@ def _query_of(options: dict[str, Any]) -> tuple[SearchQuery, SearchOpts]:
 
 
 def _whole(options: dict[str, Any], name: str) -> int | None:
-    value = options[name]
-    return None if value is None else validate.whole_number(name, value)
+    text = options[name]
+    if text is None:
+        return None
+    if not _WHOLE.fullmatch(text):
+        raise validate.refused(name, text)
+    return validate.whole_number(name, int(text))
 
 
 def _filter_value(definition: FilterDef, options: dict[str, Any]) -> Any:

@@ -249,3 +249,9 @@ def test_nobody_reading_stderr_is_no_failure(fixture_data: Path, options: list[s
 
             assert (done.returncode, done.stdout.count(b"coffee-brewing") >= 1) == (0, True)
     os.close(write)
+
+
+def test_a_malformed_option_beside_bulk_is_ignored_too(fixture_data: Path) -> None:
+    done = kebab("search", "--bulk", "--k", "x", "--mode", "y", "--json", stdin=b'{"query":"a"}', data_dir=fixture_data)
+
+    assert (done.status, len(done.lines)) == (0, 1)

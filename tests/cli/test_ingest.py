@@ -70,3 +70,9 @@ def test_errors_of_files_are_told_even_when_quiet(tmp_path: Path) -> None:
     assert done.status == 0
     assert b", 1 errors in " in done.out
     assert b"notes/bad.md" in done.err
+
+
+def test_an_empty_path_is_not_the_current_folder(tmp_path: Path) -> None:
+    done = kebab("ingest", "", "--json", data_dir=tmp_path / "data", cwd=tmp_path)
+
+    assert (done.status, done.error["code"]) == (2, "invalid_input")

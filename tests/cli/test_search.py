@@ -1,6 +1,7 @@
 """`kebab search QUERY`, as a user or an agent runs it."""
 
 import json
+import signal
 import subprocess
 from pathlib import Path
 
@@ -210,3 +211,36 @@ def test_file_names_and_arguments_are_utf8_in_any_locale(tmp_path: Path) -> None
     assert kebab("ingest", str(notes), data_dir=tmp_path / "data", extra=plain).out.startswith(b"1 new")
     found = kebab("search", "커피", data_dir=tmp_path / "data", extra=plain)
     assert "커피.md" in found.out.decode()
+
+
+def test_a_reader_that_leaves_is_status_141_and_silence(fixture_data: Path) -> None:
+    for arguments in ("search the --k 1000 --json", "search the", "--help", "--version"):
+        command = f"{' '.join(COMMAND)} {arguments} | true; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", command], env=environment(fixture_data), capture_output=True, check=True)
+
+        assert (done.stdout, done.stderr) == (b"141\n", b"")
+
+
+@pytest.mark.parametrize("library", ["orjson", "_multiarray_umath", "tokenizers"])
+def test_an_interrupt_while_libraries_load_is_quiet(fixture_data: Path, library: str) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "search", "coffee", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(fixture_data),
+    ) as process:
+        while process.poll() is None and library not in Path(f"/proc/{process.pid}/maps").read_text():
+            pass
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+
+    assert err == b""
+    assert process.returncode in (0, 130)
+    assert out.count(b"\n") == bool(out)
+
+
+def test_numbers_are_plain_ascii_digits(fixture_data: Path) -> None:
+    for text in ("1_0", "٣", " 3", "3.0", "9" * 23, ""):
+        done = kebab("search", "coffee", "--k", text, "--json", data_dir=fixture_data)
+
+        assert (done.status, done.error["details"]["key"]) == (2, "k")
