@@ -1,5 +1,7 @@
 """Local-first hybrid search for notes, documentation and code, streamed as NDJSON.
 
+    import os
+
     from kebab_stream import Engine, SearchOpts, SearchQuery, load_config
 
     with Engine.open(load_config(None, environ=os.environ)) as engine:

@@ -1,28 +1,30 @@
 """The reading half of the program: one opened corpus, asked any number of times."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import functools
 from datetime import UTC, datetime
 from typing import Self
 
 from kebab_stream.config import Config
-from kebab_stream.embed import Embedder, load_embedder
+from kebab_stream.embed import load_embedder
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.model import SearchHit, SearchOpts, SearchQuery, SearchResponse
 from kebab_stream.single.search import search
 
 
-@dataclass(slots=True)
 class Engine:
     """Answers queries on the state that was committed when it was opened.
 
-    Not for use by several threads at once; a thread after another is fine.
+    Made by `open`. Not for use by several threads at once; a thread after another is fine.
     """
 
-    config: Config
-    snapshot: Snapshot
-    _embedders: list[Embedder | None] = field(default_factory=list)
-    """Empty until the first query that needs the model, then one element."""
+    def __init__(self, config: Config, snapshot: Snapshot) -> None:
+        self.config = config
+        self.snapshot = snapshot
+        wanted = config.models.embedding
+        # Loaded by the first query that needs it.
+        self._embedder = functools.cache(
+            functools.partial(load_embedder, wanted.provider, model=wanted.model, model_path=wanted.model_path)
+        )
 
     @classmethod
     def open(cls, config: Config) -> Self:
@@ -52,12 +54,6 @@ class Engine:
         """
         return search(self.snapshot, self._embedder, query, opts, self.config.search, now=datetime.now(UTC))
 
-    def search(self, query: SearchQuery) -> Sequence[SearchHit]:
+    def search(self, query: SearchQuery) -> list[SearchHit]:
         """The hits of the first page, without a budget."""
         return list(self.search_with_opts(query).hits)
-
-    def _embedder(self) -> Embedder | None:
-        if not self._embedders:
-            wanted = self.config.models.embedding
-            self._embedders.append(load_embedder(wanted.provider, model=wanted.model, model_path=wanted.model_path))
-        return self._embedders[0]

@@ -128,7 +128,7 @@ class StaleCursorError(KebabError):
     code = "stale_cursor"
 
     def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message, "run the search again without --cursor", {"reason": reason})
+        super().__init__(message, "search again without the cursor", {"reason": reason})
         self.args = (reason, message)
 
 

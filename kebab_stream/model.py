@@ -25,11 +25,17 @@ TRUST_LEVELS: tuple[TrustLevel, ...] = ("generated", "secondary", "primary")
 """From least to most trusted."""
 
 
-class WireConfig(dict[str, object]):
+class _WireConfig(dict[str, object]):
     """What pydantic needs to know when it makes a schema of a wire object (it is not imported for that)."""
 
 
-WIRE = WireConfig(extra="forbid", json_schema_serialization_defaults_required=True, use_attribute_docstrings=True)
+class Wire:
+    """Base of what is written as JSON."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[_WireConfig] = _WireConfig(
+        extra="forbid", json_schema_serialization_defaults_required=True, use_attribute_docstrings=True
+    )
 
 
 # --- what is asked ---------------------------------------------------------------------------------------
@@ -124,10 +130,9 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LineCitation:
+class LineCitation(Wire):
     """Where the chunk stands in a text file."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     schema_version: Literal["citation.v1"] = "citation.v1"
     kind: Literal["line"] = "line"
     path: str
@@ -138,10 +143,9 @@ class LineCitation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageCitation:
+class PageCitation(Wire):
     """Where the chunk stands in a paged file."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     schema_version: Literal["citation.v1"] = "citation.v1"
     kind: Literal["page"] = "page"
     path: str
@@ -151,10 +155,9 @@ class PageCitation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodeCitation:
+class CodeCitation(Wire):
     """Where the chunk stands in a source file."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     schema_version: Literal["citation.v1"] = "citation.v1"
     kind: Literal["code"] = "code"
     path: str
@@ -169,10 +172,9 @@ Citation = LineCitation | PageCitation | CodeCitation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retrieval:
+class Retrieval(Wire):
     """How the chunk was found. A rank is null where that side did not return the chunk."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     method: Mode
     fusion_score: float
     lexical_score: float | None
@@ -182,10 +184,9 @@ class Retrieval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchHit:
+class SearchHit(Wire):
     """One chunk in a result."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     schema_version: Literal["search_hit.v1"] = "search_hit.v1"
     rank: int
     score: float
@@ -215,10 +216,9 @@ class SearchHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceRow:
+class TraceRow(Wire):
     """One chunk as one side returned it."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     chunk_id: ChunkId
     doc_id: DocId
     doc_path: str
@@ -227,10 +227,9 @@ class TraceRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FusionInput:
+class FusionInput(Wire):
     """What fusion knew about one chunk of the union."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     chunk_id: ChunkId
     lexical_rank: int | None
     vector_rank: int | None
@@ -240,10 +239,9 @@ class FusionInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
+class Timing(Wire):
     """Milliseconds, with fractions."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     lexical_ms: float
     vector_ms: float
     fusion_ms: float
@@ -251,10 +249,9 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
+class Trace(Wire):
     """What each side returned, what fusion made of it, and how long each took."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     lexical: tuple[TraceRow, ...]
     vector: tuple[TraceRow, ...]
     rrf_inputs: tuple[FusionInput, ...]
@@ -263,10 +260,9 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResponse:
+class SearchResponse(Wire):
     """The answer to one query: a page of hits."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     schema_version: Literal["search_response.v1"] = "search_response.v1"
     hits: tuple[SearchHit, ...]
     next_cursor: str | None
@@ -277,10 +273,9 @@ class SearchResponse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorRecord:
+class ErrorRecord(Wire):
     """A failure as callers see it."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     schema_version: Literal["error.v1"] = "error.v1"
     code: ErrorCode
     message: str
@@ -289,20 +284,18 @@ class ErrorRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WarningRecord:
+class WarningRecord(Wire):
     """Something the caller should know, that is no failure."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     schema_version: Literal["warning.v1"] = "warning.v1"
     code: str
     message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BulkSearchItem:
+class BulkSearchItem(Wire):
     """The answer to one line of a bulk run: exactly one of `response` and `error` is not null."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     schema_version: Literal["bulk_search_item.v1"] = "bulk_search_item.v1"
     query: object
     """The input value as it was given."""
@@ -311,10 +304,9 @@ class BulkSearchItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BulkSearchSummary:
+class BulkSearchSummary(Wire):
     """Counts of a bulk run: total = succeeded + failed."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     schema_version: Literal["bulk_search_summary.v1"] = "bulk_search_summary.v1"
     total: int
     succeeded: int
@@ -322,29 +314,26 @@ class BulkSearchSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InitResult:
+class InitResult(Wire):
     """Where a config file was written."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     schema_version: Literal["init_result.v1"] = "init_result.v1"
     path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileProblem:
+class FileProblem(Wire):
     """A file that could not be ingested, and why."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     source_id: str
     path: str
     message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IngestReport:
+class IngestReport(Wire):
     """What an ingest did."""
 
-    __pydantic_config__: ClassVar[WireConfig] = WIRE
     schema_version: Literal["ingest_report.v1"] = "ingest_report.v1"
     new: int
     updated: int

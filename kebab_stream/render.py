@@ -1,6 +1,7 @@
 """Results to bytes: the one serializer behind single search, bulk and MCP, and text made safe for a terminal."""
 
 import re
+from typing import Any
 
 import orjson
 
@@ -18,7 +19,8 @@ def to_json(value: object) -> bytes:
 
 def error_record(error: KebabError) -> ErrorRecord:
     """The wire form of an error of ours."""
-    return ErrorRecord(code=error.code, message=encodable(str(error)), details=error.details, hint=error.hint)
+    hint = None if error.hint is None else encodable(error.hint)
+    return ErrorRecord(code=error.code, message=encodable(str(error)), details=_encodable(error.details), hint=hint)
 
 
 def generic_record(error: BaseException) -> ErrorRecord:
@@ -40,6 +42,19 @@ def error_text(record: ErrorRecord, *, with_hint: bool = True) -> str:
 def encodable(text: str) -> str:
     """The text with what UTF-8 cannot hold (lone surrogates) as backslash escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _encodable(value: Any) -> Any:
+    """A JSON value with all its texts encodable."""
+    match value:
+        case str():
+            return encodable(value)
+        case dict():
+            return {encodable(key): _encodable(part) for key, part in value.items()}
+        case list() | tuple():
+            return [_encodable(part) for part in value]
+        case _:
+            return value
 
 
 def printable(text: str) -> str:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Final, get_args
 
 from kebab_stream.bulk.validate import LIMITS
-from kebab_stream.config import configuration_markdown
+from kebab_stream.config.describe import configuration_markdown
 from kebab_stream.errors import ErrorCode, KebabError
+from kebab_stream.ingest.walk import SKIP_MEANINGS
 from kebab_stream.schemas import schema_files
 from kebab_stream.single.filters import FILTERS, FilterDef
 from kebab_stream.wire import SearchItem
@@ -62,11 +63,17 @@ def error_table() -> str:
     return _table(("code", "exit status", "meaning"), rows)
 
 
+def skip_table() -> str:
+    """Why a file or folder is passed over."""
+    return _table(("reason", "meaning"), ([f"`{reason}`", _escaped(text)] for reason, text in SKIP_MEANINGS.items()))
+
+
 TABLES: Final[Mapping[str, Callable[[], str]]] = {
     "errors": error_table,
     "filters": filter_table,
     "items": item_table,
     "limits": limit_table,
+    "skip-reasons": skip_table,
 }
 """Name of a place in `docs/` → what stands there."""
 

@@ -7,22 +7,18 @@ No pydantic here, although it validates the rest of what comes from outside: imp
 300 ms, more than a whole search, and each command loads its settings. Thirty flat keys of seven kinds do not need it.
 """
 
-from kebab_stream.config.describe import commented_config, configuration_markdown
 from kebab_stream.config.load import load_config
-from kebab_stream.config.places import default_config_path, xdg_dir
+from kebab_stream.config.places import default_config_path
 from kebab_stream.config.settings import (
     Chunking,
     Config,
     Embedding,
     EmbeddingProvider,
     Ingest,
-    Llm,
-    LlmProvider,
     Models,
     Search,
     Source,
     Storage,
-    VectorIndex,
     Workspace,
 )
 
@@ -32,17 +28,11 @@ __all__ = [
     "Embedding",
     "EmbeddingProvider",
     "Ingest",
-    "Llm",
-    "LlmProvider",
     "Models",
     "Search",
     "Source",
     "Storage",
-    "VectorIndex",
     "Workspace",
-    "commented_config",
-    "configuration_markdown",
     "default_config_path",
     "load_config",
-    "xdg_dir",
 ]

@@ -113,13 +113,14 @@ def from_text(key: Key, text: str) -> object:
 
     A text that stands for nothing comes back as it is; `is_accepted` then refuses it.
     """
+    is_plain = text.isascii() and "_" not in text  # Python would take "1_0" and digits of every script
     try:
         match key.kind:
             case "bool":
                 return _BOOLEANS.get(text.strip().lower(), text)
-            case "int" if text.isascii():
+            case "int" if is_plain:
                 return int(text)
-            case "float" if text.isascii():
+            case "float" if is_plain:
                 return float(text)
     except ValueError:
         return text

@@ -14,6 +14,8 @@ EmbeddingProvider = Literal["static", "fastembed", "none"]
 VectorIndex = Literal["auto", "hnsw", "exact"]
 LlmProvider = Literal["none", "ollama", "openai"]
 
+_UNUSED = "This version does not use it yet."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
@@ -67,8 +69,10 @@ class Embedding:
     model_path: Path | None = field(
         default=None, metadata=about("Folder that holds the model's files, in place of the bundled or downloaded ones.")
     )
-    batch_size: int = field(default=64, metadata=about("Texts embedded at a time.", low=1, high=4096))
-    threads: int = field(default=0, metadata=about("Threads of the model; 0 lets its library choose.", low=0, high=256))
+    batch_size: int = field(default=64, metadata=about(f"Texts embedded at a time. {_UNUSED}", low=1, high=4096))
+    threads: int = field(
+        default=0, metadata=about(f"Threads of the model; 0 lets its library choose. {_UNUSED}", low=0, high=256)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +83,16 @@ class Llm:
         default="none",
         metadata=about(
             "`none` switches `kebab ask` off, `ollama` is a local server, "
-            "`openai` any server with an OpenAI-compatible interface."
+            f"`openai` any server with an OpenAI-compatible interface. {_UNUSED}"
         ),
     )
     endpoint: str | None = field(
-        default=None, metadata=about("Address of the server, beginning with `http://` or `https://`.")
+        default=None, metadata=about(f"Address of the server, beginning with `http://` or `https://`. {_UNUSED}")
     )
-    model: str | None = field(default=None, metadata=about("Name of the model on that server."))
-    timeout_s: float = field(default=120.0, metadata=about("Seconds to wait for an answer.", low=0.1, high=86_400))
+    model: str | None = field(default=None, metadata=about(f"Name of the model on that server. {_UNUSED}"))
+    timeout_s: float = field(
+        default=120.0, metadata=about(f"Seconds to wait for an answer. {_UNUSED}", low=0.1, high=86_400)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,11 +159,14 @@ class Search:
     )
     vector_index: VectorIndex = field(
         default="auto",
-        metadata=about("`exact` compares all vectors, `hnsw` walks a graph, `auto` takes the graph for large indexes."),
+        metadata=about(
+            "`exact` compares all vectors, `hnsw` walks a graph, `auto` takes the graph for large indexes. "
+            f"{_UNUSED} All vectors are compared."
+        ),
     )
     exact_below: int = field(
         default=100_000,
-        metadata=about("Number of vectors up to which `auto` is exact.", low=0, high=100_000_000),
+        metadata=about(f"Number of vectors up to which `auto` is exact. {_UNUSED}", low=0, high=100_000_000),
     )
     stale_threshold_days: int = field(
         default=0,

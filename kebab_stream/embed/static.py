@@ -100,12 +100,17 @@ class StaticEmbedder:
 
 
 def load_static(folder: Path, *, model_id: str, for_ingest: bool) -> StaticEmbedder:
-    """Load the model in `folder`: its tokenizer is parsed, its rows are mapped, and multiplied out `for_ingest` only.
+    """Load the model in `folder`: its tokenizer is parsed, its rows are mapped.
+
+    `for_ingest` the rows are multiplied out, and the files compared with their checksums: what is made with damaged
+    weights would stay in the index.
 
     Raises:
         ModelUnavailableError: a file is missing, damaged, or does not fit the others.
     """
     try:
+        if for_ingest:
+            _check_sums(folder)
         fingerprint = _fingerprint(folder)
         rows, weights = _read_table(folder / WEIGHTS_FILE)
         tokenizer = _read_tokenizer(folder / TOKENIZER_FILE)
@@ -135,6 +140,19 @@ def _fingerprint(folder: Path) -> str:
     for file in [sums] if sums.is_file() else files:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _check_sums(folder: Path) -> None:
+    """Raises ValueError where somebody wrote checksums, and they are not those of the files."""
+    sums = folder / SUMS_FILE
+    if not sums.is_file():
+        return
+    recorded = [line.replace("*", " ").split() for line in sums.read_text().splitlines()]  # a star: read as binary
+    for name in (WEIGHTS_FILE, TOKENIZER_FILE):
+        with (folder / name).open("rb") as file:
+            checksum = hashlib.file_digest(file, "sha256").hexdigest()
+        if [checksum, name] not in recorded:
+            raise ValueError(f"{name}: its checksum is not the one in {SUMS_FILE}")
 
 
 def _read_table(path: Path) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

@@ -26,6 +26,7 @@ from kebab_stream.errors import IndexCorruptError, StorageError
 from kebab_stream.index.arrays import mapped, write_array
 from kebab_stream.index.durable import sync, writing
 from kebab_stream.index.lexical import LexicalBuilder, LexicalIndex, write_lexical
+from kebab_stream.index.moves import Moves
 from kebab_stream.index.texts import TextIndex, write_texts
 from kebab_stream.index.vectors import VectorBuilder, VectorIndex, write_vectors
 
@@ -144,50 +145,26 @@ def write_generation(
 
     Raises:
         IndexCorruptError: `old` and `added` are not the chunks of `keys`, or `old` is damaged.
-        StorageError: it cannot be written, for example because the disk is full. Nothing is left of it.
+        StorageError: it cannot be written, for example because the disk is full. What was written is removed, as far
+            as that can be; a folder under its name, complete but perhaps not on disk, may stay.
     """
     pairs = list(keys)
     chunk_ids = _as_rows(chunk_id for chunk_id, _ in pairs)
     documents = sorted({doc_id for _, doc_id in pairs})
     number_of_document = {doc_id: number for number, doc_id in enumerate(documents)}
     chunk_docs = np.fromiter((number_of_document[doc_id] for _, doc_id in pairs), dtype="<i4", count=len(pairs))
-    old_to_new, added_to_new = _moves(chunk_ids, old, added)
-    carried = 0 if old_to_new is None else int(np.count_nonzero(old_to_new >= 0))
-    if carried + len(added.ids) != len(pairs):
-        problem = f"{len(pairs)} chunks stored, but {carried} carried over and {len(added.ids)} added"
-        raise IndexCorruptError(str(folder), problem)
+    moves = _moves(chunk_ids, old, added)
+    _check_moves(folder, moves)
     with _appearing(folder) as partial:
         write_array(partial / _CHUNK_IDS, chunk_ids)
         write_array(partial / _DOC_IDS, _as_rows(documents))
         write_array(partial / _CHUNK_DOCS, chunk_docs)
-        write_lexical(
-            partial,
-            n_chunks=len(pairs),
-            old=old.lexical if old else None,
-            old_to_new=old_to_new,
-            added=added.lexical,
-            added_to_new=added_to_new,
-        )
-        write_texts(
-            partial,
-            n_chunks=len(pairs),
-            old=old.texts if old else None,
-            old_to_new=old_to_new,
-            added=added.texts,
-            added_to_new=added_to_new,
-        )
+        write_lexical(partial, moves, old=old.lexical if old else None, added=added.lexical)
+        write_texts(partial, moves, old=old.texts if old else None, added=added.texts)
         n_windows = 0
         if embedding is not None:
-            write_vectors(
-                partial,
-                dim=embedding.dim,
-                n_chunks=len(pairs),
-                old=old.vectors if old else None,
-                old_to_new=old_to_new,
-                added=added.vectors,
-                added_to_new=added_to_new,
-            )
-            n_windows = VectorIndex.open(partial, embedding.dim).n_windows
+            vectors = old.vectors if old else None
+            n_windows = write_vectors(partial, moves, dim=embedding.dim, old=vectors, added=added.vectors)
         manifest = Manifest(
             index_version=INDEX_VERSION,
             analyser_version=ANALYSER_VERSION,
@@ -219,16 +196,18 @@ def _appearing(folder: Path) -> Iterator[Path]:
             raise
 
 
-def _moves(
-    chunk_ids: NDArray[np.uint8], old: Generation | None, added: Additions
-) -> tuple[NDArray[np.int32] | None, NDArray[np.int32]]:
-    """Where each old and each added chunk goes: its new number, or -1."""
+def _moves(chunk_ids: NDArray[np.uint8], old: Generation | None, added: Additions) -> Moves:
     added_to_new = _numbers_of(_as_rows(added.ids), chunk_ids)
-    if old is None:
-        return None, added_to_new
-    old_to_new = _numbers_of(old.chunk_ids, chunk_ids)
+    old_to_new = _numbers_of(old.chunk_ids, chunk_ids) if old else np.empty(0, dtype=np.int32)
     old_to_new[np.isin(old_to_new, added_to_new)] = -1
-    return old_to_new, added_to_new
+    return Moves(len(chunk_ids), old_to_new, added_to_new)
+
+
+def _check_moves(folder: Path, moves: Moves) -> None:
+    carried, added = (int(np.count_nonzero(numbers >= 0)) for numbers in (moves.old_to_new, moves.added_to_new))
+    if (carried + added, added) != (moves.n_chunks, len(moves.added_to_new)):
+        problem = f"{moves.n_chunks} chunks stored, but {carried} carried over and {len(moves.added_to_new)} added"
+        raise IndexCorruptError(str(folder), problem)
 
 
 def _as_rows(ids: Iterable[bytes]) -> NDArray[np.uint8]:
@@ -284,6 +263,8 @@ def _check_size(path: Path, size: int) -> None:
         actual = path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):
         raise IndexCorruptError(str(path), "missing") from None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
     if actual != size:
         raise IndexCorruptError(str(path), f"{actual} bytes, {size} expected")
 

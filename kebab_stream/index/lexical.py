@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from kebab_stream.errors import IndexCorruptError
 from kebab_stream.index.arrays import mapped, write_array
+from kebab_stream.index.moves import Moves
 
 _DTYPES = {
     "terms": "<u1",
@@ -35,18 +36,14 @@ _DTYPES = {
     "frequencies": "<u2",
     "lengths": "<i4",
 }
-LEXICAL_FILES = tuple(f"lexical_{name}.bin" for name in _DTYPES)
 
 _FREQUENCY_BITS = 16
 _MAX_FREQUENCY = (1 << _FREQUENCY_BITS) - 1
 
-
-@dataclass(frozen=True, slots=True)
-class Bm25Params:
-    """Lucene's defaults: `k1` damps repetition; `b`, 0…1, is how much long chunks are held back."""
-
-    k1: float = 1.2
-    b: float = 0.75
+K1 = 1.2
+"""How much repetition is damped. This and the next are Lucene's defaults."""
+B = 0.75
+"""How much long chunks are held back, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ class Occurrences:
 class LexicalIndex:
     """One committed set of postings, open for reading; threads may share it."""
 
-    def __init__(self, folder: Path, params: Bm25Params) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._terms = self._mapped("terms")
         self._term_offsets = self._mapped("term_offsets")
@@ -90,10 +87,10 @@ class LexicalIndex:
         self._lengths: NDArray[np.int32] = lengths[:-1]
         self.n_chunks = len(self._lengths)
         mean = int(self._lengths.sum(dtype=np.int64)) / max(self.n_chunks, 1) or 1.0
-        self._norms: NDArray[np.float64] = params.k1 * (1.0 - params.b + params.b * (self._lengths / mean))
+        self._norms: NDArray[np.float64] = K1 * (1.0 - B + B * (self._lengths / mean))
 
     @classmethod
-    def open(cls, folder: Path, params: Bm25Params = Bm25Params()) -> "LexicalIndex":
+    def open(cls, folder: Path) -> "LexicalIndex":
         """Map the files of `folder`.
 
         Raises:
@@ -101,7 +98,7 @@ class LexicalIndex:
                 for: that takes checksums.
             StorageError: a file cannot be read.
         """
-        return cls(folder, params)
+        return cls(folder)
 
     def scores(
         self, query_terms: Sequence[str], phrases: Sequence[Occurrences] = ()
@@ -230,40 +227,25 @@ class LexicalBuilder:
         )
 
 
-def write_lexical(
-    folder: Path,
-    *,
-    n_chunks: int,
-    old: LexicalIndex | None,
-    old_to_new: NDArray[np.int32] | None,
-    added: LexicalBuilder,
-    added_to_new: NDArray[np.int32],
-) -> None:
-    """Write the index of the chunks 0…n_chunks − 1 into `folder`, which exists.
+def write_lexical(folder: Path, moves: Moves, *, old: LexicalIndex | None, added: LexicalBuilder) -> None:
+    """Write the index of the new chunks into `folder`, which exists; nothing is synced to disk.
 
     Old chunks keep their postings without being analysed again; the files are those that adding every chunk would give.
 
     Args:
-        folder: where `LEXICAL_FILES` go; they are not synced to disk.
-        n_chunks: how many chunks the new index has.
         old: the index to carry over; None builds from `added` alone.
-        old_to_new: (old.n_chunks,), the new number of each old chunk, −1 = dropped; None without `old`.
         added: the chunks to add.
-        added_to_new: (chunks added,), the new number of each added chunk, −1 = dropped.
 
     Raises:
-        ValueError: the new numbers are not 0…n_chunks − 1, each once; or more than 2^48 terms × chunks.
+        ValueError: the new numbers of chunks have gaps or collide; or more than 2^48 terms × chunks.
         IndexCorruptError: `old` is damaged.
         OSError: a file cannot be written.
     """
-    parts = [(added.postings(), added_to_new)]
-    if old is not None and old_to_new is not None:
-        parts.append((old.postings(), old_to_new))
-    numbers = np.concatenate([to_new[to_new >= 0] for _, to_new in parts])
-    if not np.array_equal(np.sort(numbers), np.arange(n_chunks)):
-        raise ValueError("new chunk numbers must be 0…n_chunks − 1, each once")
-    lengths = np.empty(n_chunks, dtype=np.int32)
-    lengths[numbers] = np.concatenate([postings.lengths[to_new >= 0] for postings, to_new in parts])
+    parts = [(added.postings(), moves.added_to_new)]
+    if old is not None:
+        parts.append((old.postings(), moves.old_to_new))
+    n_chunks = moves.n_chunks
+    lengths = np.concatenate([postings.lengths for postings, _ in parts])[moves.origins()]
     terms = sorted(set[bytes]().union(*(postings.terms for postings, _ in parts)))
     ranks = {term: rank for rank, term in enumerate(terms)}
     packed = np.concatenate([_packed(postings, to_new, ranks, n_chunks) for postings, to_new in parts])

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kebab_stream.errors import IndexLockedError, StorageError
@@ -29,15 +29,13 @@ def write_lock(data_dir: Path) -> Iterator[None]:
     except OSError as error:
         raise StorageError(f"cannot write to {data_dir}: {error.strerror or error}") from error
     try:
-        _write_pid(holder)
+        with suppress(OSError):  # the pid is only information: a full disk may not have room for it
+            holder.write_text(str(os.getpid()))
         yield
     finally:
-        holder.unlink(missing_ok=True)
+        with suppress(OSError):
+            holder.unlink()
         lock.release()
-
-
-def _write_pid(path: Path) -> None:
-    path.write_text(str(os.getpid()))
 
 
 def _read_pid(path: Path) -> int | None:

@@ -47,8 +47,8 @@ class Snapshot:
 
 
 def _generation_of(store: Store, data_dir: Path) -> tuple[Generation, str]:
-    """The index files that a state of the store names, and its corpus_revision."""
-    name, revision = store.meta("generation"), store.meta("corpus_revision")
-    if name is None or revision is None:
+    """The index files that belong to a state of the store, and its corpus_revision, which is their folder's name."""
+    revision = store.meta("corpus_revision")
+    if revision is None:
         raise store_corrupt(data_dir, "the store names no index files")
-    return Generation.open(data_dir / INDEX_FOLDER / name), revision
+    return Generation.open(data_dir / INDEX_FOLDER / revision), revision

@@ -19,7 +19,7 @@ from kebab_stream.model import Chunk, ChunkId, DocId, Document
 STORE_FILE = "kebab.sqlite"
 STORE_VERSION = 1
 
-_N_CHUNK_COLUMNS = CHUNK_COLUMNS.count(",") + 1
+N_CHUNK_COLUMNS = CHUNK_COLUMNS.count(",") + 1
 _MAX_VARIABLES = 500
 """Ids asked for in one statement; SQLite allows at least 999."""
 
@@ -119,34 +119,36 @@ class Store:
         return int(row[0])
 
     def chunks_by_id(self, ids: Sequence[bytes]) -> dict[ChunkId, tuple[Chunk, Document]]:
-        """The chunks of these 16-byte ids, each with its document (tags left empty)."""
-        found: dict[ChunkId, tuple[Chunk, Document]] = {}
-        for start in range(0, len(ids), _MAX_VARIABLES):
-            batch = ids[start : start + _MAX_VARIABLES]
-            marks = ",".join("?" * len(batch))
-            rows = self.rows(
-                f"SELECT {CHUNK_COLUMNS}, {DOCUMENT_COLUMNS} FROM chunks JOIN documents USING (doc_no)"
-                f" WHERE chunk_id IN ({marks})",
-                batch,
-            )
-            with _understood(self._path):
-                found.update((chunk.chunk_id, (chunk, document)) for chunk, document in map(_entry, rows))
-        return found
+        """The chunks of these 16-byte ids, each with its document (tags left empty).
+
+        Raises:
+            IndexCorruptError: one is not in the store, so the index files are not of this state.
+        """
+        rows = self._rows_of(ids, f"{CHUNK_COLUMNS}, {DOCUMENT_COLUMNS}")
+        with _understood(self._path):
+            return {chunk.chunk_id: (chunk, document) for chunk, document in map(_entry, rows)}
 
     def chunk_paths(self, ids: Sequence[bytes]) -> dict[ChunkId, tuple[DocId, str]]:
-        """(doc_id, doc_path) of the chunks of these ids."""
-        found: dict[ChunkId, tuple[DocId, str]] = {}
+        """(doc_id, doc_path) of the chunks of these ids.
+
+        Raises:
+            IndexCorruptError: one is not in the store, so the index files are not of this state.
+        """
+        rows = self._rows_of(ids, "chunk_id, doc_id, doc_path")
+        return {ChunkId(chunk_id.hex()): (DocId(doc_id.hex()), doc_path) for chunk_id, doc_id, doc_path in rows}
+
+    def _rows_of(self, ids: Sequence[bytes], columns: str) -> list[Row]:
+        """These columns of chunks and their documents, in any order."""
+        rows: list[Row] = []
         for start in range(0, len(ids), _MAX_VARIABLES):
             batch = ids[start : start + _MAX_VARIABLES]
-            marks = ",".join("?" * len(batch))
-            rows = self.rows(
-                "SELECT chunk_id, doc_id, doc_path FROM chunks JOIN documents USING (doc_no)"
-                f" WHERE chunk_id IN ({marks})",
+            rows += self.rows(
+                f"SELECT {columns} FROM chunks JOIN documents USING (doc_no) WHERE chunk_id IN ({marks(len(batch))})",
                 batch,
             )
-            for chunk_id, doc_id, doc_path in rows:
-                found[ChunkId(chunk_id.hex())] = (DocId(doc_id.hex()), doc_path)
-        return found
+        if len(rows) < len(set(ids)):
+            raise IndexCorruptError(str(self._path), "lacks chunks that the index files have")
+        return rows
 
     def chunk_keys(self) -> Iterator[tuple[bytes, bytes]]:
         """(chunk id, document id) of every chunk, 16 bytes each, in chunk id order."""
@@ -200,10 +202,14 @@ def store_corrupt(path: Path, problem: str) -> IndexCorruptError:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours."""
+    """Turn SQLite's errors into ours, but for ProgrammingError: a mistake of the caller, such as use after `close`."""
     try:
         yield
+    except sqlite3.ProgrammingError:
+        raise
     except sqlite3.OperationalError as error:
+        if str(error).startswith("no such"):  # table or column
+            raise store_corrupt(path, str(error)) from error
         raise StorageError(f"{path}: {error}") from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise store_corrupt(path, str(error)) from error
@@ -218,7 +224,12 @@ def _understood(path: Path) -> Iterator[None]:
         raise store_corrupt(path, f"a row makes no sense ({error})") from error
 
 
+def marks(count: int) -> str:
+    """So many places for values in a statement."""
+    return ",".join("?" * count)
+
+
 def _entry(row: Row) -> tuple[Chunk, Document]:
     """The chunk and the document of CHUNK_COLUMNS and DOCUMENT_COLUMNS."""
-    document = document_of(row[_N_CHUNK_COLUMNS:])
-    return chunk_of(row[:_N_CHUNK_COLUMNS], document.doc_id), document
+    document = document_of(row[N_CHUNK_COLUMNS:])
+    return chunk_of(row[:N_CHUNK_COLUMNS], document.doc_id), document

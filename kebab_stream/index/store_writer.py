@@ -1,5 +1,6 @@
 """Changes to the store, made on a copy that becomes the store at the commit, so that a crash leaves the last state."""
 
+import contextlib
 import json
 import shutil
 import sqlite3
@@ -18,7 +19,15 @@ from kebab_stream.index.rows import (
     chunk_row,
     document_row,
 )
-from kebab_stream.index.store import STORE_FILE, STORE_VERSION, Store, connect_readonly, translated
+from kebab_stream.index.store import (
+    N_CHUNK_COLUMNS,
+    STORE_FILE,
+    STORE_VERSION,
+    Store,
+    connect_readonly,
+    marks,
+    translated,
+)
 from kebab_stream.model import Chunk, DocId, Document
 
 _COPY = ".kebab.sqlite.partial"
@@ -54,6 +63,9 @@ class StoreWriter(Store):
     def commit(self) -> None:
         """Make all changes visible at once, if there are any.
 
+        Nothing can fail any more once the copy has its new name: the commit stands, although a folder that cannot be
+        synced may still lose it, whole, if the machine stops at that moment.
+
         Raises:
             StorageError: they cannot be brought to disk, or only partly; the old state stays.
         """
@@ -61,11 +73,13 @@ class StoreWriter(Store):
             return
         with translated(self._path), writing(self._path):
             self._connection.execute("COMMIT")
+            committed = connect_readonly(self._copy)
             self._connection.close()
+            self._connection = committed
             sync(self._copy)
             self._copy.replace(self._path)
+        with contextlib.suppress(OSError):
             sync(self._path.parent)
-        self._connection = connect_readonly(self._path)
 
     def set_meta(self, key: str, value: str) -> None:
         """Write one value of the table `meta`."""
@@ -109,15 +123,15 @@ class StoreWriter(Store):
     def replace(self, document: Document, chunks: Iterable[Chunk]) -> None:
         """Put a document and its chunks in the place of what was stored under its id."""
         self.remove(document.doc_id)
+        values = document_row(document)
         with translated(self._path):
             cursor = self._connection.execute(
-                f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES ({','.join('?' * 16)})",
-                document_row(document),
+                f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES ({marks(len(values))})", values
             )
             doc_no = cursor.lastrowid
             self._connection.executemany("INSERT INTO tags VALUES (?, ?)", [(doc_no, tag) for tag in document.tags])
             self._connection.executemany(
-                f"INSERT INTO chunks (doc_no, {CHUNK_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?)",
+                f"INSERT INTO chunks (doc_no, {CHUNK_COLUMNS}) VALUES ({marks(1 + N_CHUNK_COLUMNS)})",
                 [(doc_no, *chunk_row(chunk)) for chunk in chunks],
             )
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from kebab_stream.errors import IndexCorruptError
 from kebab_stream.index.arrays import mapped, mapped_bytes, write_array
-from kebab_stream.index.durable import writing
+from kebab_stream.index.moves import Moves
 
 FOLDED_FILE = "texts.folded"
 OFFSETS_FILE = "texts.offsets"
@@ -73,39 +73,24 @@ class TextIndex:
         return found
 
 
-def write_texts(
-    folder: Path,
-    *,
-    n_chunks: int,
-    old: TextIndex | None,
-    old_to_new: NDArray[np.int32] | None,
-    added: Sequence[bytes],
-    added_to_new: NDArray[np.int32],
-) -> None:
+def write_texts(folder: Path, moves: Moves, *, old: TextIndex | None, added: Sequence[bytes]) -> None:
     """Write the files of a generation from the chunks kept of `old` and those `added`.
 
     Args:
-        old_to_new: (old.n_chunks,) new number of each old chunk, or -1 where it is gone.
         added: folded texts, UTF-8, of new chunks.
-        added_to_new: (len(added),) new number of each of them.
 
     Raises:
-        StorageError: the files cannot be written.
+        OSError: a file cannot be written.
+        ValueError: the new numbers of chunks have gaps or collide.
     """
-    lengths = np.zeros(n_chunks, dtype=np.int64)
-    places: list[tuple[bool, int]] = [(False, 0)] * n_chunks
-    for is_old, numbers in ((True, [] if old_to_new is None else old_to_new.tolist()), (False, added_to_new.tolist())):
-        for source, number in enumerate(numbers):
-            if number >= 0:
-                places[number] = (is_old, source)
+    ends = [0]
 
     def texts() -> Iterator[bytes]:
-        for number, (is_old, source) in enumerate(places):
-            text = old.raw(source) if is_old and old is not None else added[source]
-            lengths[number] = len(text) + len(_END)
+        for origin in moves.origins().tolist():
+            text = added[origin] if origin < len(added) or old is None else old.raw(origin - len(added))
+            ends.append(ends[-1] + len(text) + len(_END))
             yield text + _END
 
-    with writing(folder):
-        with (folder / FOLDED_FILE).open("xb") as file:
-            file.writelines(texts())
-        write_array(folder / OFFSETS_FILE, np.concatenate([[0], np.cumsum(lengths)]).astype("<i8"))
+    with (folder / FOLDED_FILE).open("xb") as file:
+        file.writelines(texts())
+    write_array(folder / OFFSETS_FILE, np.array(ends, dtype="<i8"))

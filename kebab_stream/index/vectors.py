@@ -24,13 +24,13 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from kebab_stream.errors import EmbeddingFailedError, IndexCorruptError, RetrievalError, StorageError
+from kebab_stream.errors import EmbeddingFailedError, IndexCorruptError, RetrievalError
 from kebab_stream.index.arrays import mapped, write_array
+from kebab_stream.index.moves import Moves
 
 ROWS_FILE = "vectors.rows"
 NORMS_FILE = "vectors.norms"
 INDPTR_FILE = "vectors.indptr"
-VECTOR_FILES = (ROWS_FILE, NORMS_FILE, INDPTR_FILE)
 
 LARGEST = 127
 BLOCK_WINDOWS = 16_384
@@ -95,10 +95,6 @@ class VectorIndex:
         return len(self.rows)
 
     @property
-    def dim(self) -> int:
-        return int(self.rows.shape[1])
-
-    @property
     def has_vector(self) -> NDArray[np.bool_]:
         """(n_chunks,): whether the chunk has a window at all."""
         return self.indptr[1:] > self.indptr[:-1]
@@ -138,16 +134,7 @@ class VectorBuilder:
         self.chunks.append(windows[windows.any(axis=1)])
 
 
-def write_vectors(
-    folder: Path,
-    *,
-    dim: int,
-    n_chunks: int,
-    old: VectorIndex | None,
-    old_to_new: NDArray[np.int32] | None,
-    added: VectorBuilder,
-    added_to_new: NDArray[np.int32],
-) -> None:
+def write_vectors(folder: Path, moves: Moves, *, dim: int, old: VectorIndex | None, added: VectorBuilder) -> int:
     """Write the files of a generation from the chunks kept of `old` and those `added`.
 
     The bytes depend on the resulting chunks only, not on which of them are old. The files are new: `folder` must not
@@ -156,39 +143,26 @@ def write_vectors(
     Args:
         folder: an existing folder.
         dim: length of a vector, the same in `old` and `added`.
-        n_chunks: chunks in the new generation.
-        old: the generation to continue, or None; goes with `old_to_new`.
-        old_to_new: (old.n_chunks,) new number of each old chunk, or -1 where it is gone.
+        old: the generation to continue, or None.
         added: the new chunks.
-        added_to_new: (len(added.chunks),) new number of each of them.
+
+    Returns:
+        How many windows there are.
 
     Raises:
-        StorageError: the files cannot be written.
-        ValueError: the new numbers are not 0 to n_chunks - 1, each once.
+        OSError: a file cannot be written.
+        ValueError: the new numbers of chunks have gaps or collide.
     """
-    origin = _origins(n_chunks, old_to_new, added_to_new)
+    origins = moves.origins()
     sources = added.chunks if old is None else [*added.chunks, *_chunks(old)]
     counts = np.array([len(windows) for windows in sources], dtype=np.int64)
-    indptr = np.concatenate([[0], np.cumsum(counts[origin])]).astype("<i8")
-    try:
-        with (folder / ROWS_FILE).open("xb") as rows_file, (folder / NORMS_FILE).open("xb") as norms_file:
-            for rows in _row_blocks(dim, [sources[number] for number in origin.tolist()]):
-                rows_file.write(rows.tobytes())
-                norms_file.write(_squared_norms(rows).astype("<i4").tobytes())
-        write_array(folder / INDPTR_FILE, indptr)
-    except OSError as error:
-        raise StorageError(f"cannot write vectors to {folder}: {error.strerror or error}") from error
-
-
-def _origins(n_chunks: int, old_to_new: NDArray[np.int32] | None, added_to_new: NDArray[np.int32]) -> NDArray[np.int64]:
-    """(n_chunks,) where each new chunk comes from: number in `added`, or len(added) + number in `old`."""
-    new_numbers = added_to_new if old_to_new is None else np.concatenate([added_to_new, old_to_new])
-    sources = np.flatnonzero(new_numbers >= 0)
-    if not np.array_equal(np.sort(new_numbers[sources]), np.arange(n_chunks)):
-        raise ValueError(f"the new numbers of chunks must be 0 to {n_chunks - 1}, each once")
-    origin = np.empty(n_chunks, dtype=np.int64)
-    origin[new_numbers[sources]] = sources
-    return origin
+    indptr = np.concatenate([[0], np.cumsum(counts[origins])]).astype("<i8")
+    with (folder / ROWS_FILE).open("xb") as rows_file, (folder / NORMS_FILE).open("xb") as norms_file:
+        for rows in _row_blocks(dim, [sources[number] for number in origins.tolist()]):
+            rows_file.write(rows.tobytes())
+            norms_file.write(_squared_norms(rows).astype("<i4").tobytes())
+    write_array(folder / INDPTR_FILE, indptr)
+    return int(indptr[-1])
 
 
 def _chunks(index: VectorIndex) -> list[NDArray[np.int8]]:

@@ -10,36 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-import regex
-
-from kebab_stream.errors import ConfigInvalidError
+from kebab_stream.config import Chunking
 from kebab_stream.ingest.document import Block, ParsedDocument
-from kebab_stream.ingest.sentences import sentences
+from kebab_stream.ingest.sentences import hard_pieces, sentences
 
-CHUNKER_VERSION = "sections-1"
+CHUNKER_VERSION = "sections-2"
 """Changes whenever the same blocks may be cut differently; documents cut by another version are cut again."""
-
-_GRAPHEME_REACH = 64
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkSizes:
-    """Sizes in characters: 0 ≤ overlap < target ≤ max.
-
-    Raises:
-        ConfigInvalidError: the sizes contradict each other.
-    """
-
-    target_chars: int = 1600
-    overlap_chars: int = 200
-    max_chars: int = 4000
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.overlap_chars < self.target_chars <= self.max_chars:
-            raise ConfigInvalidError(
-                f"chunk sizes: target {self.target_chars}, overlap {self.overlap_chars}, max {self.max_chars}",
-                "choose 0 <= overlap < target <= max",
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +31,6 @@ class Piece:
     symbol: str | None
     line_start: int
     line_end: int
-    ordinal: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +55,7 @@ class _Section:
         return any(unit.is_content for unit in self.units)
 
 
-def chunk(document: ParsedDocument, sizes: ChunkSizes) -> list[Piece]:
+def chunk(document: ParsedDocument, sizes: Chunking) -> list[Piece]:
     """Cut a document into chunks, in order.
 
     - A section (a heading and what follows it) of up to `target_chars` is one chunk. A longer one is packed block
@@ -112,16 +87,15 @@ def chunk(document: ParsedDocument, sizes: ChunkSizes) -> list[Piece]:
             None,
             bisect_right(line_starts, start),
             bisect_right(line_starts, end - 1),
-            ordinal,
         )
-        for ordinal, (start, end, heading_path) in enumerate(spans)
+        for start, end, heading_path in spans
     ]
 
 
 # --- sections --------------------------------------------------------------------------------------------
 
 
-def _sections(blocks: Sequence[Block], text: str, line_starts: Sequence[int], sizes: ChunkSizes) -> Iterator[_Section]:
+def _sections(blocks: Sequence[Block], text: str, line_starts: Sequence[int], sizes: Chunking) -> Iterator[_Section]:
     open_headings: list[Block] = []
     units: list[_Unit] = []
     for block in blocks:
@@ -162,7 +136,7 @@ def _joined(sections: Iterator[_Section], target: int) -> Iterator[_Section]:
 _Splitter = Callable[[str, int, int], Iterator[tuple[int, int]]]
 
 
-def _units(text: str, block: Block, start: int, end: int, sizes: ChunkSizes) -> Iterator[_Unit]:
+def _units(text: str, block: Block, start: int, end: int, sizes: Chunking) -> Iterator[_Unit]:
     is_content = block.kind not in ("heading", "rule", "comment") or end - start > sizes.target_chars
     is_atomic = block.kind in ("fence", "table")
     stretches = (
@@ -189,7 +163,7 @@ def _split(text: str, start: int, end: int, limit: int, splitters: Sequence[_Spl
     if end - start <= limit:
         yield start, end
     elif not splitters:
-        yield from _hard_pieces(text, start, end, limit)
+        yield from hard_pieces(text, start, end, limit)
     else:
         for piece_start, piece_end in splitters[0](text, start, end):
             yield from _split(text, piece_start, piece_end, limit, splitters[1:])
@@ -220,31 +194,10 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     return ((start + first, start + last) for first, last in sentences(text[start:end]))
 
 
-def _hard_pieces(text: str, start: int, end: int, limit: int) -> Iterator[tuple[int, int]]:
-    while end - start > limit:
-        border = _border(text, start, start + limit)
-        piece = text[start:border].rstrip()
-        yield start, start + len(piece)
-        start = border
-        while text[start].isspace():  # ends: the last character is not white space
-            start += 1
-    yield start, end
-
-
-def _border(text: str, start: int, limit: int) -> int:
-    """A place to cut at or before the limit: after a word in the last quarter, else after a grapheme."""
-    for place in range(limit, limit - (limit - start) // 4, -1):
-        if text[place].isspace():
-            return place
-    reach = max(start, limit - _GRAPHEME_REACH)
-    borders = (reach + match.end() for match in regex.finditer(r"\X", text[reach : limit + 1]))
-    return max((border for border in borders if border <= limit), default=limit)
-
-
 # --- packing ---------------------------------------------------------------------------------------------
 
 
-def _pack(text: str, units: Sequence[_Unit], sizes: ChunkSizes) -> Iterator[tuple[int, int]]:
+def _pack(text: str, units: Sequence[_Unit], sizes: Chunking) -> Iterator[tuple[int, int]]:
     """Offsets of chunks that hold the units in order."""
     start, first, has_content = units[0].start, 0, False
     for index, unit in enumerate(units):

@@ -7,18 +7,18 @@ Only the six fields that mean something here are parsed, one at a time, from YAM
 aliases are not followed, and words such as `no` or `2024-13-45` stay what they were.
 """
 
-import itertools
 import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import yaml
 
 from kebab_stream.model import TRUST_LEVELS, TrustLevel
 
-_FIELDS = ("title", "tags", "aliases", "lang", "trust_level", "source_type")
+_FIELDS = {"title", "tags", "aliases", "lang", "trust_level", "source_type"}
 _FIELD_CHARS = 4096
 """A field longer than this is dropped: the pure Python YAML parser is quadratic in nested brackets."""
 _VALUE_CHARS = 300
@@ -106,15 +106,16 @@ def _yaml_end(lines: Sequence[str]) -> int:
 
 
 def _yaml_fields(lines: Sequence[str]) -> dict[str, _Value]:
+    """Each field once: of several with one name, the last is meant, as in YAML."""
     fields: dict[str, _Value] = {}
     keys = {index: match for index, line in enumerate(lines) if (match := _KEY.match(line))}
-    for start, end in itertools.pairwise([*keys, len(lines)]):
-        name = keys[start]["key"].rstrip().casefold()
-        if name in _FIELDS:
-            try:
-                fields[name] = _yaml_value("\n".join(lines[start:end]))
-            except (yaml.YAMLError, UnicodeError):
-                fields[name] = _raw_value(lines[start][keys[start].end() :]) if name == "title" else None
+    places = {keys[start]["key"].rstrip().casefold(): (start, end) for start, end in pairwise([*keys, len(lines)])}
+    for name in places.keys() & _FIELDS:
+        start, end = places[name]
+        try:
+            fields[name] = _yaml_value("\n".join(lines[start:end]))
+        except (yaml.YAMLError, UnicodeError):
+            fields[name] = _raw_value(lines[start][keys[start].end() :]) if name == "title" else None
     return fields
 
 

@@ -15,6 +15,7 @@ from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from kebab_stream.errors import ConfigInvalidError
+from kebab_stream.ingest.read import split_lines
 
 IGNORE_FILES = (".gitignore", ".kebabignore")
 """The later one decides where both match."""
@@ -93,13 +94,13 @@ def excluded_by(patterns: Sequence[str]) -> Rules:
     return Rules.of(patterns)
 
 
-def read_rules(path: Path, base: str) -> Rules | None:
-    """Patterns of an ignore file; lines that are no pattern count for nothing, as in git. None if unreadable."""
+def read_rules(path: Path, base: str) -> Rules:
+    """Patterns of an ignore file; lines that are no pattern count for nothing, as in git. None if it is unreadable."""
     try:
-        text = path.read_bytes().decode("utf-8-sig", "replace")
+        data = path.read_bytes() if path.is_file() else b""  # a pipe would never end
     except OSError:
-        return None
-    return Rules.of([line for line in text.splitlines() if _is_pattern(line)], base)
+        data = b""
+    return Rules.of([line for line in split_lines(data.decode("utf-8-sig", "replace")) if _is_pattern(line)], base)
 
 
 def _is_pattern(line: str) -> bool:

@@ -23,7 +23,7 @@ from kebab_stream.index.vectors import quantise
 from kebab_stream.ingest.prepare import embedded_windows, indexed_terms
 from kebab_stream.model import Chunk, Document
 
-_GENERATION = re.compile(r"\d{8,}|\.\d{8,}\.partial")
+_GENERATION = re.compile(r"\d{8,}-[0-9a-f]{12}|\.\d{8,}-[0-9a-f]{12}\.partial")
 """Names that are ours: a data folder chosen by mistake may have an `index` of its own."""
 
 
@@ -43,9 +43,9 @@ class IndexUpdate:
         Returns:
             False if there is none that fits (another model, analyser or format): every chunk must then be added.
         """
-        name = self._store.meta("generation")
+        revision = self._store.meta("corpus_revision")
         try:
-            old = Generation.open(self._folder / name) if name else None
+            old = Generation.open(self._folder / revision) if revision else None
         except IndexCorruptError:
             old = None
         fits = old is not None and old.manifest.embedding == self._spec()
@@ -74,16 +74,15 @@ class IndexUpdate:
         Returns:
             The new corpus_revision.
         """
-        name = self._next_name()
+        revision = self._next_revision()
         write_generation(
-            self._folder / name,
+            self._folder / revision,
             keys=self._store.chunk_keys(),
             old=self._old,
             added=self._added,
             embedding=self._spec(),
         )
-        revision = f"{name}-{secrets.token_hex(6)}"
-        self._store.set_meta("generation", name)
+        self._store.set_meta("generation", revision)  # by which `Ingestion` knows a first run
         self._store.set_meta("corpus_revision", revision)
         self._store.commit()
         self.remove_leftovers()
@@ -91,21 +90,22 @@ class IndexUpdate:
 
     def current_manifest(self) -> Manifest:
         """What the current generation says of itself."""
-        return read_manifest(self._folder / (self._store.meta("generation") or ""))
+        return read_manifest(self._folder / (self._store.meta("corpus_revision") or ""))
 
     def remove_leftovers(self) -> None:
         """Remove all generations but the current one, also what a run that was killed left.
 
         Readers that opened one have it mapped; one that is just about to open it starts again.
         """
-        current = self._store.meta("generation")
+        current = self._store.meta("corpus_revision")
         for path in self._folder.iterdir() if self._folder.is_dir() else ():
             if path.name != current and _GENERATION.fullmatch(path.name):
                 shutil.rmtree(path, ignore_errors=True)
 
-    def _next_name(self) -> str:
-        current = self._store.meta("generation") or "0"
-        return f"{int(current) + 1:08d}"
+    def _next_revision(self) -> str:
+        """The next number, and a token, so that no other store ever names the same index files."""
+        number, _, _ = (self._store.meta("corpus_revision") or "0").partition("-")
+        return f"{int(number) + 1:08d}-{secrets.token_hex(6)}"
 
     def _spec(self) -> EmbeddingSpec | None:
         embedder = self._embedder

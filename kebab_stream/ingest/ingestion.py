@@ -1,10 +1,10 @@
 """One run of ingest under the write lock: its plan, its changes, its commit. All of it blocks: `pipeline` drives it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from time import perf_counter
 from typing import Self
@@ -15,9 +15,10 @@ from kebab_stream.errors import InvalidInputError, NotIndexedError
 from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.ingest.index_update import IndexUpdate
 from kebab_stream.ingest.plan import Plan, ToRead, add_source
-from kebab_stream.ingest.prepare import Prepared, prepare, repo_of, signature_of
+from kebab_stream.ingest.prepare import Prepared, prepare, signature_of
 from kebab_stream.ingest.read import content_hash
 from kebab_stream.ingest.sources import source_row, sources_to_scan
+from kebab_stream.ingest.walk import Skip
 from kebab_stream.model import FileProblem, IngestReport
 from kebab_stream.render import encodable
 
@@ -53,7 +54,6 @@ class Ingestion:
     new: int = 0
     updated: int = 0
     problems: list[FileProblem] = field(default_factory=list)
-    repo_of: Callable[[Path], str | None] = field(default_factory=lambda: cache(repo_of))
 
     @classmethod
     def begin(cls, config: Config, request: IngestRequest) -> Self:
@@ -83,11 +83,11 @@ class Ingestion:
         self.store.close()
 
     def scan(self) -> list[ToRead]:
-        """Walk the sources; the files to read. Documents whose files are gone are removed.
+        """Walk the sources; the files to read. Documents that there are no more are removed.
 
         Raises:
             InvalidInputError: there is nothing to scan, or a source cannot be what is asked.
-            StorageError: a root is missing or cannot be read. Nothing is removed then.
+            StorageError: a root is missing, cannot be read, or has become empty. Nothing is removed then.
             NotIndexedError: the index is to be rebuilt, but nothing was ever ingested.
         """
         if self.request.rebuild_index and not self.request.paths:
@@ -145,10 +145,7 @@ class Ingestion:
         try:
             return self._prepare(to_read, data)
         except InvalidInputError as error:
-            if error.details.get("problem") == "binary":
-                self._skip("binary", to_read.file.doc_path)
-            else:
-                self._note(to_read, str(error))
+            self._refuse(to_read, error)
         except Exception as error:  # noqa: BLE001  # one file must never end the run
             self._note(to_read, f"{type(error).__name__}: {error}")
         return None
@@ -159,11 +156,12 @@ class Ingestion:
             return None
         source, file, known = to_read.source, to_read.file, to_read.known
         chunking = self.config.ingest.chunking
-        if known and known.content_hash == content_hash(data) and known.signature == signature_of(source, chunking):
+        signature = signature_of(source, chunking, file.repo)
+        if known and known.content_hash == content_hash(data) and known.signature == signature:
             self.store.touch(known.doc_id, size=file.size, mtime_ns=file.mtime_ns)
             self.plan.unchanged += 1
             return None
-        prepared = prepare(source, file, data, chunking, repo=self.repo_of(file.path.parent), now=self.now)
+        prepared = prepare(source, file, data, chunking, now=self.now)
         self.new += known is None
         self.updated += known is not None
         return prepared
@@ -173,22 +171,28 @@ class Ingestion:
             FileProblem(source_id=to_read.source.id, path=to_read.file.doc_path, message=encodable(message))
         )
 
-    def _skip(self, reason: str, path: str) -> None:
-        self.plan.skipped[reason] += 1
-        examples = self.plan.skipped_examples.setdefault(reason, [])
-        if len(examples) < _EXAMPLES:
-            examples.append(path)
+    def _refuse(self, to_read: ToRead, error: InvalidInputError) -> None:
+        """Note a file that is no text; what was a text there before is gone."""
+        if to_read.known:
+            self.store.remove(to_read.known.doc_id)
+            self.plan.gone.append(to_read.known.doc_id)
+        if error.details.get("problem") == "binary":
+            self.plan.skips.append(Skip("binary", to_read.file.doc_path))
+        else:
+            self._note(to_read, str(error))
 
     def _report(self, *, changed: bool) -> IngestReport:
         manifest = self.index.current_manifest()
+        skips = sorted(self.plan.skips)
         return IngestReport(
             new=self.new,
             updated=self.updated,
             unchanged=self.plan.unchanged,
             deleted=len(self.plan.gone),
-            skipped=dict(sorted(self.plan.skipped.items())),
+            skipped=dict(Counter(skip.reason for skip in skips)),
             skipped_examples={
-                reason: tuple(examples[:_EXAMPLES]) for reason, examples in sorted(self.plan.skipped_examples.items())
+                reason: tuple(skip.doc_path for skip in islice(some, _EXAMPLES))
+                for reason, some in groupby(skips, key=lambda skip: skip.reason)
             },
             errors=tuple(self.problems),
             documents=self.store.count("documents"),

@@ -2,9 +2,12 @@
 
 from pathlib import PurePosixPath
 
-_TEXT = frozenset({"txt", "text"})
-_MARKDOWN = frozenset({"md", "markdown", "mdown", "mkd", "mdx"})
-_RST = frozenset({"rst"})
+_MEDIA_BY_EXTENSION = {
+    **dict.fromkeys(("", "text", "txt"), "text"),
+    **dict.fromkeys(("markdown", "md", "mdown", "mdx", "mkd"), "markdown"),
+    **dict.fromkeys(("htm", "html"), "html"),
+    "rst": "rst",
+}
 
 _CODE_BY_EXTENSION = {
     "astro": "astro",
@@ -36,8 +39,6 @@ _CODE_BY_EXTENSION = {
     "hh": "cpp",
     "hpp": "cpp",
     "hs": "haskell",
-    "htm": "html",
-    "html": "html",
     "hxx": "cpp",
     "ini": "ini",
     "java": "java",
@@ -112,11 +113,8 @@ def media_of(path: str) -> tuple[str, str | None] | None:
     code_lang = _CODE_BY_NAME.get(name) or _CODE_BY_EXTENSION.get(extension)
     if code_lang:
         return "code", code_lang
-    if extension in _MARKDOWN:
-        return "markdown", None
-    if extension in _RST:
-        return "rst", None
-    return ("text", None) if not extension or extension in _TEXT else None
+    media = _MEDIA_BY_EXTENSION.get(extension)
+    return (media, None) if media else None
 
 
 def has_extension(path: str) -> bool:

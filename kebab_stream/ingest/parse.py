@@ -11,7 +11,7 @@ from kebab_stream.ingest.media import media_of
 from kebab_stream.ingest.plain import paragraphs
 from kebab_stream.ingest.read import split_lines
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Changes whenever the same text may parse differently; documents parsed by another version are parsed again."""
 
 

@@ -1,16 +1,18 @@
 """What an ingest has to do: each source's files beside what is known of them."""
 
-import os
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 
 from kebab_stream.config import Ingest, Source
+from kebab_stream.errors import StorageError
 from kebab_stream.index.rows import FileStamp
 from kebab_stream.ingest.prepare import signature_of
-from kebab_stream.ingest.walk import SourceFile, is_gone, walk
+from kebab_stream.ingest.walk import Skip, SourceFile, Walk, is_gone, walk
 from kebab_stream.model import DocId
+
+_UNCHANGED = "nothing was changed; if the folder is on a disk that is not mounted, mount it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,8 @@ class Plan:
     to_read: list[ToRead] = field(default_factory=list)
     unchanged: int = 0
     gone: list[DocId] = field(default_factory=list)
-    """Documents whose file is proven to be absent."""
-    skipped: Counter[str] = field(default_factory=Counter)
-    skipped_examples: dict[str, list[str]] = field(default_factory=dict)
+    """Documents whose file is proven to be absent, or to be no document any more."""
+    skips: list[Skip] = field(default_factory=list)
 
 
 def add_source(plan: Plan, source: Source, known: Mapping[str, FileStamp], settings: Ingest, *, data_dir: Path) -> None:
@@ -40,26 +41,54 @@ def add_source(plan: Plan, source: Source, known: Mapping[str, FileStamp], setti
     The data folder may lie in a source; what is in it is no document.
 
     Raises:
-        StorageError: the root is missing or cannot be read; nothing can be said of its files then.
+        StorageError: the root is missing or cannot be read, or is empty although documents of it are known, as the
+            folder is where a disk is not mounted; nothing can be said of its files then.
     """
-    found = walk(source.root, exclude=source.exclude, max_file_bytes=settings.max_file_bytes)
-    signature = signature_of(source, settings.chunking)
-    own_files = os.path.realpath(data_dir) + os.sep
+    found = _walked(source, settings, data_dir)
+    if found.is_empty and known:
+        raise StorageError(
+            f"the folder {source.root} is empty, but {len(known)} of its documents are indexed",
+            f"{_UNCHANGED}; to remove its documents, put any file into it, a hidden one will do, and ingest again",
+            {"path": str(source.root), "source_id": source.id, "documents": len(known)},
+        )
     for file in found.files:
-        if str(file.path).startswith(own_files):
-            continue
         stamp = known.get(file.doc_path)
+        signature = signature_of(source, settings.chunking, file.repo)
         if stamp and (stamp.size, stamp.mtime_ns, stamp.signature) == (file.size, file.mtime_ns, signature):
             plan.unchanged += 1
         else:
             plan.to_read.append(ToRead(source, file, stamp))
-    plan.gone.extend(_gone(source, known, found.files))
-    plan.skipped.update(found.skipped)
-    for reason, examples in found.skipped_examples.items():
-        plan.skipped_examples.setdefault(reason, []).extend(examples)
+    plan.gone.extend(_gone(source, known, found, settings.max_file_bytes))
+    plan.skips.extend(found.skips)
 
 
-def _gone(source: Source, known: Mapping[str, FileStamp], files: Sequence[SourceFile]) -> list[DocId]:
-    """Documents of this source whose file is proven to be absent; one that was merely passed over is not."""
-    present = {file.doc_path for file in files}
-    return [stamp.doc_id for path, stamp in known.items() if path not in present and is_gone(source.root, path)]
+def _walked(source: Source, settings: Ingest, data_dir: Path) -> Walk:
+    try:
+        return walk(
+            source.root,
+            exclude=source.exclude,
+            max_file_bytes=settings.max_file_bytes,
+            data_dir=data_dir.resolve(),
+        )
+    except StorageError as error:
+        raise StorageError(
+            error.message,
+            f"{_UNCHANGED}; if it was moved, run `kebab ingest NEW_FOLDER --source-id {quote(source.id)}`, or"
+            " correct the config file if it is there; to remove its documents, make it again with any file in it",
+            error.details | {"source_id": source.id},
+        ) from error
+
+
+def _gone(source: Source, known: Mapping[str, FileStamp], found: Walk, max_file_bytes: int) -> list[DocId]:
+    """Documents of this source that there are no more. A file that was merely passed over is still one.
+
+    So is a file that was indexed when larger ones were allowed: narrower settings remove nothing.
+    """
+    present = {file.doc_path for file in found.files}
+    no_documents = found.no_documents()
+    return [
+        stamp.doc_id
+        for path, stamp in known.items()
+        if path not in present
+        and ((path in no_documents and stamp.size <= max_file_bytes) or is_gone(source.root, path))
+    ]

@@ -1,14 +1,13 @@
 """One file's bytes to what is stored of it: a document, its chunks, and what is indexed of each chunk."""
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from kebab_stream.analyser import terms
 from kebab_stream.config import Chunking, Source
-from kebab_stream.ingest.chunk import CHUNKER_VERSION, ChunkSizes, chunk
+from kebab_stream.ingest.chunk import CHUNKER_VERSION, chunk
 from kebab_stream.ingest.identity import ChunkIds, doc_id_of
 from kebab_stream.ingest.parse import PARSER_VERSION, parse
 from kebab_stream.ingest.read import content_hash, decode
@@ -16,7 +15,7 @@ from kebab_stream.ingest.walk import SourceFile
 from kebab_stream.ingest.windows import windows
 from kebab_stream.model import Chunk, Document
 
-INDEXED_VERSION = "1"
+INDEXED_VERSION = "2"
 """Changes whenever the same chunk may be indexed by other terms or windows; such documents are indexed again."""
 
 
@@ -28,16 +27,14 @@ class Prepared:
     chunks: Sequence[Chunk]
 
 
-def signature_of(source: Source, chunking: Chunking) -> str:
+def signature_of(source: Source, chunking: Chunking, repo: str | None) -> str:
     """All that decides, besides a file's content, what is stored of it; run-time settings are not part of it."""
     sizes = f"{chunking.target_chars}.{chunking.overlap_chars}.{chunking.max_chars}"
     versions = f"{PARSER_VERSION}|{CHUNKER_VERSION}|{INDEXED_VERSION}"
-    return f"{versions}|{sizes}|{source.trust_level}|{source.source_type}"
+    return f"{versions}|{sizes}|{source.trust_level}|{source.source_type}|{repo or ''}"
 
 
-def prepare(
-    source: Source, file: SourceFile, data: bytes, chunking: Chunking, *, repo: str | None, now: datetime
-) -> Prepared:
+def prepare(source: Source, file: SourceFile, data: bytes, chunking: Chunking, *, now: datetime) -> Prepared:
     """Parse and chunk one file.
 
     Raises:
@@ -53,24 +50,23 @@ def prepare(
         media=parsed.media,
         lang=parsed.lang,
         code_lang=parsed.code_lang,
-        repo=repo,
+        repo=file.repo,
         source_type=parsed.source_type or source.source_type,
         trust_level=parsed.trust_level or source.trust_level,
         tags=parsed.tags,
         content_hash=content_hash(data),
         size=file.size,
         mtime_ns=file.mtime_ns,
-        signature=signature_of(source, chunking),
+        signature=signature_of(source, chunking, file.repo),
         chunker_version=CHUNKER_VERSION,
         indexed_at=now,
     )
     ids = ChunkIds(doc_id)
-    sizes = ChunkSizes(chunking.target_chars, chunking.overlap_chars, chunking.max_chars)
     chunks = [
         Chunk(
             chunk_id=ids.next(piece.text),
             doc_id=doc_id,
-            ordinal=piece.ordinal,
+            ordinal=ordinal,
             text=piece.text,
             heading_path=piece.heading_path,
             symbol=piece.symbol,
@@ -78,7 +74,7 @@ def prepare(
             line_end=piece.line_end,
             page=None,
         )
-        for piece in chunk(parsed, sizes)
+        for ordinal, piece in enumerate(chunk(parsed, chunking))
     ]
     return Prepared(document, chunks)
 
@@ -92,9 +88,3 @@ def indexed_terms(chunk: Chunk, document: Document) -> list[str]:
 def embedded_windows(chunk: Chunk) -> list[str]:
     """What the vector index knows a chunk by."""
     return windows(chunk.text)
-
-
-def repo_of(folder: Path) -> str | None:
-    """The name of the Git work tree that a folder is in, NFC."""
-    names = (place.name for place in (folder, *folder.parents) if (place / ".git").exists())
-    return unicodedata.normalize("NFC", next(names, "")) or None

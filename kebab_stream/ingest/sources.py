@@ -4,6 +4,7 @@ import os
 import stat
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kebab_stream.config import Config, Source
@@ -20,20 +21,26 @@ def sources_to_scan(
         paths: folders given on the command line; without any, all configured and all known sources are scanned.
             A folder that is configured or known keeps its id and settings.
         known: what the store has.
-        source_id: the name for the one path given, instead of its folder's name.
+        source_id: the name for the one path given, instead of its folder's name. It may be that of a source whose
+            folder is no longer there, as may that of a configured source: the folder was moved.
 
     Raises:
-        InvalidInputError: a path is no folder, a name belongs to another root, or there is nothing to scan.
+        InvalidInputError: a path is no folder, a folder is for kebab's own data, a name belongs to another root, or
+            there is nothing to scan.
     """
     configured = _configured(config)
     ids = {source.id for source in configured}
-    all_known = configured + [_source_of(row) for row in known if row.source_id not in ids]
+    stored = [_source_of(row) for row in known]
+    all_known = configured + [source for source in stored if source.id not in ids]
     chosen = [_source_at(path, source_id, all_known) for path in paths] if paths else all_known
     if not chosen:
         raise InvalidInputError(
             "no folder to ingest", "give one: `kebab ingest PATH`, or set workspace.root in the config file"
         )
-    _refuse_other_roots(chosen, [_source_of(row) for row in known] + configured)
+    named = {source.id for source in config.workspace.sources} | {source_id}
+    _refuse_other_roots(chosen, [source for source in stored if not (source.id in named and _is_gone(source.root))])
+    _refuse_other_roots(chosen, configured)
+    _refuse_data_folder(chosen, config.storage.data_dir)
     return sorted({source.id: source for source in chosen}.values(), key=lambda source: source.id)
 
 
@@ -74,7 +81,11 @@ def _source_at(path: Path, source_id: str | None, known: Sequence[Source]) -> So
     for source in known:
         if _same(source.root, root) and source_id in (None, source.id):
             return source
-    return Source(id=_name_of(root) if source_id is None else _checked(source_id), root=root)
+    if source_id is None:
+        return Source(id=_name_of(root), root=root)
+    checked = _checked(source_id)
+    moved = next((source for source in known if source.id == checked), Source(id=checked, root=root))
+    return replace(moved, root=root)
 
 
 def _why_no_folder(path: Path) -> str | None:
@@ -104,12 +115,34 @@ def _checked(source_id: str) -> str:
     return unicodedata.normalize("NFC", source_id)
 
 
+def _is_gone(root: Path) -> bool:
+    """True on proof only."""
+    try:
+        root.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def _refuse_other_roots(chosen: Sequence[Source], owners: Sequence[Source]) -> None:
     for number, source in enumerate(chosen):
         for owner in (*owners, *chosen[:number]):
             if owner.id == source.id and not _same(owner.root, source.root):
                 raise InvalidInputError(
                     f"source {source.id!r} is {owner.root}, and cannot be {source.root} as well",
-                    f"give {source.root} another name with --source-id",
+                    f"give {source.root} another name with --source-id; or, if the folder was moved there and"
+                    f" {owner.root} is gone, this name with --source-id, or a new root in the config file",
                     {"source_id": source.id, "roots": [str(owner.root), str(source.root)]},
                 )
+
+
+def _refuse_data_folder(chosen: Sequence[Source], data_dir: Path) -> None:
+    for source in chosen:
+        if Path(os.path.realpath(source.root)).is_relative_to(os.path.realpath(data_dir)):
+            raise InvalidInputError(
+                f"{source.root} is in {data_dir}, where kebab keeps its own files",
+                "index another folder, or set storage.data_dir to a folder of its own",
+                {"path": str(source.root), "data_dir": str(data_dir)},
+            )

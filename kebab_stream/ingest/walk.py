@@ -6,11 +6,10 @@ Reads names, sizes and times; looks into a file only where its name does not tel
 import codecs
 import os
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from heapq import nsmallest
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 from typing import Literal
 
 from kebab_stream.errors import StorageError
@@ -18,19 +17,34 @@ from kebab_stream.ingest.ignore import IGNORE_FILES, Rules, excluded_by, is_igno
 from kebab_stream.ingest.media import has_extension, media_of
 
 SkipReason = Literal[
-    "bad_name",  # the name is not UTF-8
-    "binary",  # no extension, and no text
-    "duplicate_name",  # the same name as another file, but for Unicode normalisation
-    "excluded",  # by the configuration
-    "hidden",  # begins with a dot
-    "ignored",  # by .gitignore or .kebabignore
-    "symlink",  # to a folder, to nothing, or out of the root
+    "bad_name",
+    "binary",
+    "data_folder",
+    "duplicate_name",
+    "excluded",
+    "hidden",
+    "ignored",
+    "symlink",
     "too_large",
     "unreadable",
-    "unsupported",  # a kind of file that is no document
+    "unsupported",
 ]
 
-_EXAMPLES = 3
+SKIP_MEANINGS: Mapping[SkipReason, str] = {
+    "bad_name": "The name is not UTF-8.",
+    "binary": "It is no text: there is a zero byte in it.",
+    "data_folder": "The folder in which kebab keeps its index.",
+    "duplicate_name": "Another file has the same name, but for Unicode normalisation.",
+    "excluded": "By `exclude` of its source.",
+    "hidden": "The name begins with a dot.",
+    "ignored": "By `.gitignore` or `.kebabignore`.",
+    "symlink": "A symbolic link; only the folder of a source itself may be one.",
+    "too_large": "It has more bytes than `ingest.max_file_bytes`.",
+    "unreadable": "A folder that cannot be listed, or whose files the system does not describe.",
+    "unsupported": "A kind of file that is not indexed, by its extension; or no regular file.",
+}
+
+_NO_DOCUMENTS: frozenset[SkipReason] = frozenset({"binary", "too_large", "unsupported"})
 _SNIFF_BYTES = 8192
 
 
@@ -43,6 +57,16 @@ class SourceFile:
     path: Path
     size: int
     mtime_ns: int
+    repo: str | None = None
+    """The name of the Git work tree that it is in, NFC."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Skip:
+    """A file or folder that was passed over."""
+
+    reason: SkipReason
+    doc_path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +75,14 @@ class Walk:
 
     files: tuple[SourceFile, ...]
     """By doc_path, in the order of its UTF-8 bytes."""
-    skipped: dict[SkipReason, int]
-    """How many were passed over, by reason; a folder counts once."""
-    skipped_examples: dict[SkipReason, tuple[str, ...]]
-    """The first three paths of each."""
+    skips: tuple[Skip, ...]
+    """By reason and path; a folder is one."""
+    is_empty: bool
+    """Whether there is nothing in the root, not even a folder or a hidden file."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Skip:
-    reason: SkipReason
-    doc_path: str
+    def no_documents(self) -> set[str]:
+        """Paths of files that are there, but that by their kind, size or content are no documents."""
+        return {skip.doc_path for skip in self.skips if skip.reason in _NO_DOCUMENTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,74 +91,84 @@ class _Folder:
     base: str
     """Relative POSIX path, NFC, ending in `/`; empty for the root."""
     rules: tuple[Rules, ...]
+    repo: str | None
 
 
-_Found = SourceFile | _Folder | _Skip
+_Found = SourceFile | _Folder | Skip
 
 
-def walk(root: Path, *, exclude: Sequence[str] = (), max_file_bytes: int) -> Walk:
+def walk(root: Path, *, exclude: Sequence[str] = (), max_file_bytes: int, data_dir: Path | None = None) -> Walk:
     """Find the documents below a root; the same files give the same answer in the same order, always.
 
     Args:
-        root: an existing folder. Links below it are never followed out of it, nor into folders.
+        root: an existing folder, or a link to one. No link below it is followed.
         exclude: gitignore patterns, from the root.
         max_file_bytes: larger files are passed over.
+        data_dir: a folder to pass over, without links in its path.
 
     Raises:
         ConfigInvalidError: a pattern in `exclude` is none.
         StorageError: the root is missing, no folder, or cannot be listed. It never counts as empty.
     """
-    scan = _Scan(_real_root(root), excluded_by(exclude), max_file_bytes)
+    scan = _Scan(excluded_by(exclude), max_file_bytes, data_dir)
     files: list[SourceFile] = []
-    skips: list[_Skip] = []
-    folders = [_Folder(root, "", ())]
-    while folders:
-        for found in scan.folder(folders.pop()):
+    skips: list[Skip] = []
+    folders = [_root_folder(root)]
+    for folder in folders:  # which grows on the way
+        for found in scan.folder(folder):
             match found:
                 case SourceFile():
                     files.append(found)
                 case _Folder():
                     folders.append(found)
-                case _Skip():
+                case Skip():
                     skips.append(found)
+    is_empty = not files and not skips and len(folders) == 1
     files, duplicates = _without_duplicates(files)
-    paths = _by_reason([*skips, *duplicates])
-    return Walk(
-        tuple(files),
-        {reason: len(some) for reason, some in paths.items()},
-        {reason: tuple(nsmallest(_EXAMPLES, some)) for reason, some in paths.items()},
-    )
+    return Walk(tuple(files), tuple(sorted(skips + duplicates)), is_empty)
 
 
 def is_gone(root: Path, doc_path: str) -> bool:
-    """True only on proof: the root is there, can be read, and has nothing under this path.
+    """True only on proof: the root is there, can be read, and has no file at this path. A link is no file.
 
     A file that was passed over is not gone, nor is one in a folder that cannot be read.
     """
     places = [root]
+    names = doc_path.split("/")
     try:
         root.lstat()
-        for name in doc_path.split("/"):
+        for number, name in enumerate(names, 1):
+            is_kind = S_ISREG if number == len(names) else S_ISDIR
             spellings = {name, unicodedata.normalize("NFD", name)}
-            places = [place / spelling for place in places for spelling in spellings if _is_there(place / spelling)]
+            places = [place / spelling for place in places for spelling in spellings if _is(place / spelling, is_kind)]
     except OSError:
         return False
     return not places
 
 
-def _is_there(path: Path) -> bool:
+def _is(path: Path, is_kind: Callable[[int], bool]) -> bool:
     try:
-        path.lstat()
+        return is_kind(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         return False
-    return True
 
 
-def _real_root(root: Path) -> Path:
+def _root_folder(root: Path) -> _Folder:
     try:
-        return root.resolve(strict=True)
+        real = root.resolve(strict=True)
     except OSError as error:
         raise _unreadable_root(root, error) from error
+    repositories = (_name_of(folder) for folder in real.parents if os.path.lexists(folder / ".git"))
+    return _Folder(real, "", (), next(repositories, None))
+
+
+def _name_of(folder: Path) -> str | None:
+    return _text_of(folder.name) or None
+
+
+def _text_of(name: str) -> str:
+    """A name in NFC, with U+FFFD for bytes that are not UTF-8."""
+    return unicodedata.normalize("NFC", name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
 def _unreadable_root(root: Path, error: OSError) -> StorageError:
@@ -146,32 +178,24 @@ def _unreadable_root(root: Path, error: OSError) -> StorageError:
     )
 
 
-def _without_duplicates(files: list[SourceFile]) -> tuple[list[SourceFile], list[_Skip]]:
+def _without_duplicates(files: list[SourceFile]) -> tuple[list[SourceFile], list[Skip]]:
     """Of files whose paths differ in Unicode normalisation only, keep the first by its raw bytes."""
     files.sort(key=lambda file: (file.doc_path.encode(), os.fsencode(file.path)))
     kept: list[SourceFile] = []
-    skips: list[_Skip] = []
+    skips: list[Skip] = []
     for file in files:
         if kept and kept[-1].doc_path == file.doc_path:
-            skips.append(_Skip("duplicate_name", file.doc_path))
+            skips.append(Skip("duplicate_name", file.doc_path))
         else:
             kept.append(file)
     return kept, skips
 
 
-def _by_reason(skips: list[_Skip]) -> dict[SkipReason, list[str]]:
-    paths: dict[SkipReason, list[str]] = {}
-    for skip in sorted(skips, key=lambda skip: skip.reason):
-        printable = skip.doc_path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        paths.setdefault(skip.reason, []).append(printable)
-    return paths
-
-
 @dataclass(frozen=True, slots=True)
 class _Scan:
-    real_root: Path
     excluded: Rules
     max_file_bytes: int
+    data_dir: Path | None
 
     def folder(self, folder: _Folder) -> Iterator[_Found]:
         """Everything in one folder."""
@@ -181,51 +205,49 @@ class _Scan:
         except OSError as error:
             if not folder.base:
                 raise _unreadable_root(folder.path, error) from error
-            yield _Skip("unreadable", folder.base.rstrip("/"))
+            yield Skip("unreadable", folder.base.rstrip("/"))
             return
         names = {entry.name for entry in entries}
         own = [read_rules(folder.path / name, folder.base) for name in IGNORE_FILES if name in names]
-        rules = folder.rules + tuple(rule for rule in own if rule)
+        here = replace(
+            folder,
+            rules=folder.rules + tuple(rule for rule in own if rule.patterns),
+            repo=_name_of(folder.path) if ".git" in names else folder.repo,
+        )
         for entry in entries:
-            doc_path = folder.base + unicodedata.normalize("NFC", entry.name)
+            doc_path = folder.base + _text_of(entry.name)
             try:
-                yield self._entry(entry, doc_path, rules)
+                yield self._entry(entry, doc_path, here)
             except OSError:
-                yield _Skip("unreadable", doc_path)
+                yield Skip("unreadable", doc_path)
 
-    def _entry(self, entry: os.DirEntry[str], doc_path: str, rules: tuple[Rules, ...]) -> _Found:
-        is_link = entry.is_symlink()
+    def _entry(self, entry: os.DirEntry[str], doc_path: str, folder: _Folder) -> _Found:
         is_folder = entry.is_dir(follow_symlinks=False)
-        reason = self._skip_by_path(entry.name, doc_path, rules, is_folder=is_folder)
-        if reason is None and is_link:
-            reason = None if self._stays_inside(entry) else "symlink"
+        reason = self._skip_by_path(entry, doc_path, folder.rules, is_folder=is_folder)
         if reason:
-            return _Skip(reason, doc_path)
+            return Skip(reason, doc_path)
         if is_folder:
-            return _Folder(Path(entry.path), doc_path + "/", rules)
-        status = entry.stat()
+            return replace(folder, path=Path(entry.path), base=doc_path + "/")
+        status = entry.stat(follow_symlinks=False)
         reason = self._skip_by_content(entry, status)
         if reason:
-            return _Skip(reason, doc_path)
-        return SourceFile(doc_path, Path(entry.path), status.st_size, status.st_mtime_ns)
+            return Skip(reason, doc_path)
+        return SourceFile(doc_path, Path(entry.path), status.st_size, status.st_mtime_ns, folder.repo)
 
     def _skip_by_path(
-        self, name: str, doc_path: str, rules: tuple[Rules, ...], *, is_folder: bool
+        self, entry: os.DirEntry[str], doc_path: str, rules: Sequence[Rules], *, is_folder: bool
     ) -> SkipReason | None:
-        if any("\udc80" <= char <= "\udcff" for char in name):
+        if any("\udc80" <= char <= "\udcff" for char in entry.name):
             return "bad_name"
-        if name.startswith("."):
+        if entry.name.startswith("."):
             return "hidden"
         if self.excluded.verdict(doc_path, is_folder=is_folder):
             return "excluded"
-        return "ignored" if is_ignored(rules, doc_path, is_folder=is_folder) else None
-
-    def _stays_inside(self, entry: os.DirEntry[str]) -> bool:
-        try:
-            target = Path(entry.path).resolve(strict=True)
-        except (OSError, RuntimeError):  # leads nowhere, or in a circle
-            return False
-        return target.is_file() and target.is_relative_to(self.real_root)
+        if is_ignored(rules, doc_path, is_folder=is_folder):
+            return "ignored"
+        if entry.is_symlink():
+            return "symlink"
+        return "data_folder" if is_folder and Path(entry.path) == self.data_dir else None
 
     def _skip_by_content(self, entry: os.DirEntry[str], status: os.stat_result) -> SkipReason | None:
         if not S_ISREG(status.st_mode) or media_of(entry.name) is None:

@@ -3,13 +3,16 @@
 import binascii
 import hashlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import orjson
 
 from kebab_stream.errors import StaleCursorError
 from kebab_stream.model import SearchQuery
 from kebab_stream.single.settings import SearchSettings
+
+_SHOWN_CHARS = 80
+"""A message repeats no more of what a caller made up."""
 
 
 def fingerprint(query: SearchQuery, method: str, settings: SearchSettings) -> str:
@@ -29,26 +32,38 @@ def encode_cursor(offset: int, corpus_revision: str, query_fingerprint: str) -> 
     return _to_base64(orjson.dumps(fields))
 
 
-def decode_cursor(cursor: str, corpus_revision: str, query_fingerprint: str) -> int:
-    """The offset of a cursor that belongs to this revision and this query.
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a page of some query begins."""
+
+    offset: int
+    query_fingerprint: str
+
+    def offset_in(self, query_fingerprint: str) -> int:
+        """The offset. Raises StaleCursorError: it is one of another query."""
+        if self.query_fingerprint != query_fingerprint:
+            raise StaleCursorError("query", "cursor was issued for another query, mode, filter or ranking setting")
+        return self.offset
+
+
+def decode_cursor(cursor: str, corpus_revision: str) -> Position:
+    """The position that a cursor of this revision stands for; of which query it is, is still to be checked.
 
     Raises:
-        StaleCursorError: it is malformed, of another revision, or of another query; checked in this order.
+        StaleCursorError: it is malformed, or of another revision; checked in this order.
     """
-    offset, revision, query = _parse(cursor)
+    revision, position = _parse(cursor)
     if revision != corpus_revision:
         raise StaleCursorError(
             "revision",
-            f"cursor was issued against corpus_revision {revision!r}; current revision is {corpus_revision!r}."
-            " Re-issue search to obtain a fresh cursor.",
+            f"cursor was issued against corpus_revision {revision[:_SHOWN_CHARS]!r}; current revision is"
+            f" {corpus_revision!r}. Re-issue search to obtain a fresh cursor.",
         )
-    if query != query_fingerprint:
-        raise StaleCursorError("query", "cursor was issued for another query, mode, filter or ranking setting")
-    return offset
+    return position
 
 
-def _parse(cursor: str) -> tuple[int, str, str]:
-    malformed = StaleCursorError("malformed", f"cursor {cursor[:80]!r} is not one that this program issued")
+def _parse(cursor: str) -> tuple[str, Position]:
+    malformed = StaleCursorError("malformed", f"cursor {cursor[:_SHOWN_CHARS]!r} is not one that this program issued")
     try:
         fields = orjson.loads(_from_base64(cursor))
     except (ValueError, binascii.Error):  # orjson's error is a ValueError
@@ -57,7 +72,7 @@ def _parse(cursor: str) -> tuple[int, str, str]:
         case {"offset": bool()}:
             raise malformed
         case {"offset": int(offset), "corpus_revision": str(revision), "query": str(query)} if offset >= 0:
-            return offset, revision, query
+            return revision, Position(offset, query)
     raise malformed
 
 

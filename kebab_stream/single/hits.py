@@ -1,4 +1,4 @@
-"""From chunk numbers to hits: rows of the store in the shape of the wire."""
+"""One hit: a chunk and its document, as the store has them, in the shape of the wire."""
 
 import re
 from datetime import datetime, timedelta

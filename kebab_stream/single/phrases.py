@@ -5,7 +5,7 @@ scores stay BM25, a phrase that stands everywhere is worth little, and nothing i
 """
 
 import re
-from collections.abc import Set
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,26 +15,34 @@ from kebab_stream.index.generation import Generation
 from kebab_stream.index.lexical import Occurrences
 
 _QUOTED = re.compile('"([^"]*)"|“([^”]*)”|「([^」]*)」|『([^』]*)』')
-_LAST_LETTER_OF_SPACED_SCRIPTS = "\u058f"
-"""Latin, Greek, Cyrillic and Armenian come before it: scripts whose words stand between spaces."""
+_WORD = r"[^\W\u0590-\u1dff\u2000-\U0010ffff]"
+"""A digit, `_` or a letter of Latin, Greek, Cyrillic or Armenian: scripts whose words nothing is written to."""
+_HANGUL = re.compile(r" ?[가-힣][가-힣 ]*")
+_JOINT = re.compile(r"(?<=[가-힣]) ?(?=[가-힣])")
+
+MAX_PHRASES = 16
+"""Each costs a look through all texts, and nobody types more; a pasted page may have thousands."""
 
 
 def find_phrases(generation: Generation, query: str) -> list[Occurrences]:
-    """Where the quoted parts of a query stand, each part once, in the order of the query."""
-    parts = (fold("".join(groups)) for groups in _QUOTED.findall(query))
-    return [_find(generation, part) for part in dict.fromkeys(parts) if terms(part)]
+    """Where the quoted parts of a query stand, each part once, in the order of the query.
+
+    Of more than `MAX_PHRASES` different parts the rest are no phrases: their words still count as terms.
+    """
+    parts = dict.fromkeys(fold("".join(groups)) for groups in _QUOTED.findall(query))
+    return [_find(generation, part) for part in islice(filter(terms, parts), MAX_PHRASES)]
 
 
 def phrase_pattern(phrase: str) -> re.Pattern[str]:
     """What a folded phrase looks like in a folded text.
 
-    Words are whole words. Between Hangul syllables a space may stand or not, since people write `하이브리드 검색` and
-    `하이브리드검색`; and a Hangul word may go on, since particles are written to it.
+    Words of Latin, Greek, Cyrillic and Armenian are whole words, but may go on in another script, since particles are
+    written to them: `docker를`. Words of other scripts may stand inside longer ones. Between Hangul syllables a space
+    may stand or not, since people write `하이브리드 검색` and `하이브리드검색`.
     """
-    spaced = re.sub(r"(?<=[가-힣]) (?=[가-힣])", "", phrase)
-    pattern = re.sub(r"(?<=[가-힣])(?=[가-힣])", " ?", re.escape(spaced))
-    start = r"(?<!\w)" if _is_spaced(phrase[0]) else ""
-    end = r"(?!\w)" if _is_spaced(phrase[-1]) else ""
+    pattern = _JOINT.sub(" ?", re.escape(_JOINT.sub("", phrase)))
+    start = rf"(?<!{_WORD})" if re.match(_WORD, phrase[0]) else ""
+    end = rf"(?!{_WORD})" if re.match(_WORD, phrase[-1]) else ""
     return re.compile(start + pattern + end)
 
 
@@ -48,25 +56,18 @@ def _find(generation: Generation, phrase: str) -> Occurrences:
 
 
 def _may_contain(generation: Generation, phrase: str) -> NDArray[np.bool_]:
-    """(n_chunks,) False for chunks that surely lack the phrase, by the terms they have."""
-    wanted = set(terms(phrase))
-    syllable_pairs = {term for term in wanted if "가" <= term[0] <= "힣" and len(term) > 1}
+    """(n_chunks,) False for chunks that surely lack the phrase.
+
+    What is not Hangul stands there as it is. Two neighbouring syllables are a pair that the index knows, or have a
+    space between them; one such two is enough to look for, the rarest.
+    """
     possible = np.ones(generation.texts.n_chunks, dtype=np.bool_)
-    for term in sorted(wanted - syllable_pairs):
-        if _is_spaced(term[0]) or len(term) > 1:
-            possible &= _with_any(generation, {term})
-        else:
-            possible &= generation.texts.containing(term)  # one character, which the index knows in pairs only
-    # One pair is enough: a space in the text may part the others.
-    return possible & _with_any(generation, syllable_pairs) if syllable_pairs else possible
-
-
-def _with_any(generation: Generation, wanted: Set[str]) -> NDArray[np.bool_]:
-    found = np.zeros(generation.texts.n_chunks, dtype=np.bool_)
-    for term in wanted:
-        found[generation.lexical.chunks_with(term)] = True
-    return found
-
-
-def _is_spaced(char: str) -> bool:
-    return char.isalnum() and char <= _LAST_LETTER_OF_SPACED_SCRIPTS
+    for part in filter(None, _HANGUL.split(phrase)):
+        possible &= generation.texts.containing(part)
+    pairs = [a + b for a, b in pairwise(_JOINT.sub("", phrase)) if _HANGUL.fullmatch(a) and _HANGUL.fullmatch(b)]
+    if pairs:
+        rarest = min(pairs, key=generation.lexical.document_frequency)
+        paired = generation.texts.containing(" ".join(rarest))
+        paired[generation.lexical.chunks_with(rarest)] = True
+        possible &= paired
+    return possible

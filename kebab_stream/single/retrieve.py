@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,15 @@ class Side:
         return self.ranks.get(number)
 
 
+class Found(TypedDict):
+    """What each side says of a chunk: None where it did not run; no rank where it did not return the chunk."""
+
+    lexical_score: float | None
+    vector_score: float | None
+    lexical_rank: int | None
+    vector_rank: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The whole result set of a query, best first."""
@@ -56,6 +66,16 @@ class Ranking:
     lexical: Side | None
     vector: Side | None
     fusion_ms: float
+
+    def found(self, number: int) -> Found:
+        """What both sides say of a chunk."""
+        lexical, vector = self.lexical, self.vector
+        return Found(
+            lexical_score=lexical.score(number) if lexical else None,
+            vector_score=vector.score(number) if vector else None,
+            lexical_rank=lexical.rank(number) if lexical else None,
+            vector_rank=vector.rank(number) if vector else None,
+        )
 
 
 def retrieve(
@@ -124,8 +144,7 @@ def _lexical_side(
 ) -> tuple[Side, float]:
     started = perf_counter()
     scores, maximum = generation.lexical.scores(query_terms, find_phrases(generation, text))
-    best, _ = top(scores, depth, allowed, above=0.0)
-    return _side(scores, best, started), maximum
+    return _side(scores, scores > 0, allowed, depth, started), maximum
 
 
 def _vector_side(generation: Generation, embedder: Embedder, text: str, allowed: Mask | None, depth: int) -> Side:
@@ -135,13 +154,14 @@ def _vector_side(generation: Generation, embedder: Embedder, text: str, allowed:
     scores = generation.vectors.cosines(query)
     # A query without a known token has no direction: nothing is near it.
     present = generation.vectors.has_vector if query.any() else np.zeros(len(scores), dtype=np.bool_)
-    best, _ = top(scores, depth, present if allowed is None else present & allowed)
-    return _side(scores, best, started)
+    return _side(scores, present, allowed, depth, started)
 
 
-def _side(scores: Floats, best: Numbers, started: float) -> Side:
+def _side(exact: Floats, present: Mask, allowed: Mask | None, depth: int, started: float) -> Side:
+    scores = rounded(exact)
+    best = top(scores, depth, present if allowed is None else present & allowed)
     ranks = {number: rank for rank, number in enumerate(best.tolist(), start=1)}
-    return Side(rounded(scores), best, ranks, _since(started))
+    return Side(scores, best, ranks, _since(started))
 
 
 def _nothing(method: Mode) -> Ranking:

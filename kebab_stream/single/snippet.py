@@ -7,8 +7,9 @@ grapheme, but not past the words that the windows were chosen for.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -28,6 +29,9 @@ _LONG_WORD = 20
 """Longer ones are mostly sentences in a script without spaces: they are looked at in pairs of characters."""
 _PIECE = re.compile(r"([A-Za-z0-9_]+)|(?=([^A-Za-z0-9_]{1,2}))[^A-Za-z0-9_]")
 
+# All but ASCII, Latin, Kana, Han and Hangul syllables, which never join their neighbours (a carriage return does).
+_JOINING = re.compile(r"[^\0-\x0c\x0e-\u02ff\u3041-\u3096\u30a1-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+
 Window = tuple[int, int]
 
 
@@ -42,6 +46,8 @@ class Snippet:
     """From the first to the last word that each window was chosen for; empty where no word matches."""
     reach: int
     """How far a cut may move inwards to fall between words; not past an end of a core."""
+    borders: Sequence[int]
+    """Ascending: all borders of graphemes in the outer window, and some before it."""
 
     def at(self, cap: int) -> tuple[str, bool]:
         """The snippet in at most `cap` code points, and whether it is the whole text."""
@@ -50,7 +56,7 @@ class Snippet:
         start, end = self._window(max(0, cap - 2))
         starts = [start + self.reach, *(first for first, _ in self.cores if first >= start)]
         ends = [end - self.reach, *(last for _, last in self.cores if last <= end)]
-        start, end = _start_cut(self.text, start, min(starts)), _end_cut(self.text, end, max(ends))
+        start, end = self._start_cut(start, min(starts)), self._end_cut(end, max(ends))
         if start >= end:
             return ELLIPSIS, False
         before = ELLIPSIS if start > 0 else ""
@@ -63,6 +69,29 @@ class Snippet:
         steps = min(max(outer_end - outer_start - length, 0), spare)
         start = outer_start + ((inner_start - outer_start) * steps // spare if spare else 0)
         return start, min(start + length, outer_end)
+
+    def _start_cut(self, place: int, last: int) -> int:
+        """The first place from here to `last` where a word begins; where none does, the next grapheme border."""
+        if place <= 0:
+            return 0
+        text = self.text
+        for candidate in range(place, last + 1):
+            if text[candidate - 1].isspace() and not text[candidate].isspace() and self._is_border(candidate):
+                return candidate
+        return self.borders[bisect_left(self.borders, place)]
+
+    def _end_cut(self, place: int, first: int) -> int:
+        """The last place from here back to `first` where a word ends; where none does, the previous grapheme border."""
+        if place >= len(self.text):
+            return place
+        text = self.text
+        for candidate in range(place, max(first, 1) - 1, -1):
+            if text[candidate].isspace() and not text[candidate - 1].isspace() and self._is_border(candidate):
+                return candidate
+        return self.borders[bisect_right(self.borders, place) - 1]
+
+    def _is_border(self, place: int) -> bool:
+        return self.borders[bisect_left(self.borders, place)] == place
 
 
 def snippet_of(text: str, weights: Mapping[str, int], width: int) -> Snippet:
@@ -77,7 +106,8 @@ def snippet_of(text: str, weights: Mapping[str, int], width: int) -> Snippet:
     outer_length = len(text) if len(text) <= width else max(0, width - 2)
     outer, outer_core = _best_window(matches, weights, outer_length, (0, len(text)))
     inner, inner_core = _best_window(matches, weights, min(FLOOR_CHARS - 2, outer_length), outer)
-    return Snippet(text, outer, inner, (outer_core, inner_core), reach=min(20, width // 5))
+    borders = _borders(text, outer)
+    return Snippet(text, outer, inner, (outer_core, inner_core), reach=min(20, width // 5), borders=borders)
 
 
 class _Match(NamedTuple):
@@ -138,53 +168,17 @@ def _best_window(
     return (start, min(high, start + length)), core
 
 
-def _start_cut(text: str, place: int, last: int) -> int:
-    """The first place from here to `last` where a word begins; where none does, the next grapheme border."""
-    if place <= 0:
-        return 0
-    for candidate in range(place, last + 1):
-        if text[candidate - 1].isspace() and not text[candidate].isspace() and _is_border(text, candidate):
-            return candidate
-    return _grapheme_borders(text, place)[1]
-
-
-def _end_cut(text: str, place: int, first: int) -> int:
-    """The last place from here back to `first` where a word ends; where none does, the previous grapheme border."""
-    if place >= len(text):
-        return len(text)
-    for candidate in range(place, max(first, 1) - 1, -1):
-        if text[candidate].isspace() and not text[candidate - 1].isspace() and _is_border(text, candidate):
-            return candidate
-    return _grapheme_borders(text, place)[0]
-
-
-def _is_border(text: str, place: int) -> bool:
-    return _grapheme_borders(text, place)[0] == place
-
-
-def _grapheme_borders(text: str, place: int) -> Window:
-    """The last border of graphemes at or before a place, and the first at or after it."""
-    if place <= 0 or place >= len(text):
-        return place, place
-    if _stands_alone(text[place - 1]) and _stands_alone(text[place]) and text[place - 1 : place + 1] != "\r\n":
-        return place, place
+def _borders(text: str, window: Window) -> Sequence[int]:
+    """All borders of graphemes in a window, in ascending order, and some before it."""
+    start, end = window
+    if not _JOINING.search(text, max(start - 1, 0), end + 1):
+        return range(len(text) + 1)
     import regex  # late: only odd text needs it
 
-    # Begin where a grapheme surely begins, so that the borders found are real ones.
-    start = place - 1
-    while start > 0 and not (_stands_alone(text[start - 1]) and _stands_alone(text[start])):
-        start -= 1
-    graphemes = regex.finditer(r"\X", text, pos=start)
-    first, last = next(grapheme.span() for grapheme in graphemes if grapheme.end() >= place)
-    return (place, place) if last == place else (first, last)
-
-
-def _stands_alone(char: str) -> bool:
-    """True for characters that never join their neighbours: ASCII, Latin, Kana, Han, Hangul syllables."""
-    return (
-        char < "\u0300"
-        or "\u3041" <= char <= "\u3096"
-        or "\u30a1" <= char <= "\u30ff"
-        or "\u4e00" <= char <= "\u9fff"
-        or "\uac00" <= char <= "\ud7a3"
-    )
+    line = text.rfind("\n", 0, start) + 1  # nothing joins a line to the one before
+    borders = [0, line]
+    for grapheme in regex.finditer(r"\X", text, pos=line):
+        borders.append(grapheme.end())
+        if grapheme.end() >= end:
+            break
+    return borders

@@ -23,14 +23,7 @@ def trace_of(snapshot: Snapshot, ranking: Ranking, started: float) -> Trace:
         return tuple(_row(ids[number], paths, side, number) for number in numbers if side)
 
     inputs = tuple(
-        FusionInput(
-            chunk_id=ChunkId(ids[number].hex()),
-            lexical_rank=lexical.rank(number) if lexical else None,
-            vector_rank=vector.rank(number) if vector else None,
-            lexical_score=lexical.score(number) if lexical else None,
-            vector_score=vector.score(number) if vector else None,
-            fusion_score=float(score),
-        )
+        FusionInput(chunk_id=ChunkId(ids[number].hex()), fusion_score=float(score), **ranking.found(number))
         for number, score in zip(map(int, ranking.numbers), ranking.scores, strict=True)
     )
     timing = Timing(

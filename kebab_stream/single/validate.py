@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kebab_stream.errors import InvalidInputError
-from kebab_stream.model import MODES, TRUST_LEVELS, Mode, TrustLevel
+from kebab_stream.model import MODES, TRUST_LEVELS, Filters, Mode, SearchOpts, SearchQuery, TrustLevel
 from kebab_stream.render import printable, to_json
+from kebab_stream.single.filters import FILTERS
 
 
 class Range(NamedTuple):
@@ -22,7 +24,6 @@ SNIPPET_CHARS: Final = Range(1, 10_000)
 MAX_TOKENS: Final = Range(1, None)
 _RANGES: Final[Mapping[str, Range]] = {"k": K, "snippet_chars": SNIPPET_CHARS, "max_tokens": MAX_TOKENS}
 
-_TEXTS: Final = "text or an array of texts"
 ACCEPTED: Final[Mapping[str, str]] = {
     "query": "text that is not blank",
     "mode": "lexical, vector or hybrid",
@@ -33,19 +34,7 @@ ACCEPTED: Final[Mapping[str, str]] = {
     "snippet_chars": f"a whole number from {SNIPPET_CHARS.least} to {SNIPPET_CHARS.most}",
     "cursor": "the next_cursor of the previous page",
     "trace": "true or false",
-    "tag": f"{_TEXTS}, each an exact tag",
-    "lang": "text, a language such as ko or en",
-    "path_glob": "text, a pattern for the whole doc_path",
-    "trust_min": "primary, secondary or generated",
-    "media": f"{_TEXTS}, such as markdown or code",
-    "ingested_after": "a date (2026-01-31) or an RFC 3339 date-time with an offset (2026-01-31T09:00:00+09:00)",
-    "doc_id": "text, the doc_id of a hit",
-    "repo": _TEXTS,
-    "code_lang": _TEXTS,
-    "source": f"{_TEXTS}, each a source_id",
-    "source_type": _TEXTS,
-    "must": f"{_TEXTS}, all of which a chunk contains",
-    "must_not": f"{_TEXTS}, none of which a chunk contains",
+    **{definition.name: definition.accepts for definition in FILTERS},
 }
 """Key of a search → what it accepts, as the end of the sentence "expected …"."""
 
@@ -56,13 +45,56 @@ _TIME = r"[0-9]{2}:[0-9]{2}:(?P<second>[0-9]{2})(?:\.[0-9]+)?(?:[Zz]|[+-](?:[01]
 _INSTANT = re.compile(rf"{_DATE}(?:[Tt ]{_TIME})?")
 
 
+def search(query: SearchQuery, opts: SearchOpts) -> SearchQuery:
+    """The query, its filters' lists made tuples. Whoever asks, and however, passes here.
+
+    Raises:
+        InvalidInputError: a value is of the wrong type or out of range; malformed patterns show only later.
+    """
+    query_text(query.query)
+    mode(query.mode)
+    for key, number in (("k", query.k), ("max_tokens", opts.max_tokens), ("snippet_chars", opts.snippet_chars)):
+        if number is not None:
+            whole_number(key, number)
+    if not isinstance(opts.cursor, str | None):
+        raise refused("cursor", opts.cursor)
+    return replace(query, filters=_filters(query.filters))
+
+
+def _filters(filters: Filters) -> Filters:
+    texts: dict[str, Any] = {}
+    for definition in FILTERS:
+        value = getattr(filters, definition.name)
+        if definition.values != "one":
+            texts[definition.name] = _texts(definition.name, value)
+        elif value is not None:
+            _one_value(definition.name, value)
+    return replace(filters, **texts)
+
+
+def _one_value(key: str, value: object) -> None:
+    if key == "ingested_after":
+        if not isinstance(value, datetime) or value.utcoffset() is None:
+            raise refused(key, value, "a datetime with a time zone")
+    elif not isinstance(value, str):
+        raise refused(key, value)
+    elif key == "trust_min":
+        trust_level(value)
+
+
+def _texts(key: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, tuple | list) or not all(isinstance(text, str) for text in value):
+        raise refused(key, value, "a tuple or list of texts")  # one text would be taken for a list of its letters
+    return tuple(value)
+
+
 def query_text(text: str) -> str:
     """The query as given.
 
     Raises:
-        InvalidInputError: it is blank, or no valid Unicode.
+        InvalidInputError: it is blank, no text at all, or no valid Unicode.
     """
-    if not text.strip():
+    if not isinstance(text, str) or not text.strip():
         raise InvalidInputError(
             "query: expected text that is not blank, got " + shown(text),
             "give the words to look for",
@@ -88,10 +120,10 @@ def whole_number(key: str, number: int) -> int:
     """The value of `k`, `snippet_chars` or `max_tokens`.
 
     Raises:
-        InvalidInputError: it is out of range.
+        InvalidInputError: it is out of range, or no whole number.
     """
     least, most = _RANGES[key]
-    if number < least or (most is not None and number > most):
+    if type(number) is not int or number < least or (most is not None and number > most):
         raise refused(key, number)
     return number
 
@@ -151,8 +183,8 @@ def refused(key: str, value: object, accepted: str | None = None) -> InvalidInpu
 def shown(value: object) -> str:
     """A value as short JSON text on one line, safe on a terminal."""
     try:
-        text = to_json(value).decode()
-    except TypeError:  # nested too deeply, an integer of more than 64 bits, a lone surrogate, or no JSON value at all
+        text = str(value) if type(value) is int else to_json(value).decode()
+    except (TypeError, ValueError):  # too deep or too long, a lone surrogate, no JSON value at all
         text = printable(value) if isinstance(value, str) else json_type(value)
     return shortened(text)
 

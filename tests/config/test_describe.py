@@ -5,7 +5,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from kebab_stream.config import Config, commented_config, configuration_markdown
+from kebab_stream.config import Config
+from kebab_stream.config.describe import commented_config, configuration_markdown
 from kebab_stream.config.settings import KEYS
 from tests.config.loading import DEFAULT, load
 from tests.paths import ROOT
@@ -40,10 +41,7 @@ def test_the_source_in_the_commented_file_can_be_used(file: Path) -> None:
 def test_the_documentation_is_what_the_table_says() -> None:
     written = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
 
-    assert written == configuration_markdown(), (
-        "run: python -c 'from kebab_stream.config import configuration_markdown as page; print(page(), end=\"\")' "
-        "> docs/configuration.md"
-    )
+    assert written == configuration_markdown(), "run `make generated`"
 
 
 def test_the_example_in_the_documentation_can_be_used(file: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_value_that_is_not_accepted_names_key_file_and_what_is(file: Path, nam
     assert (error.details["key"], error.details["origin"]) == (name, str(file))
 
 
-@pytest.mark.parametrize("text", ["", " ", "five", "5.0", "1e1", "0", "٥", "true", "9" * 5000])
+@pytest.mark.parametrize("text", ["", " ", "five", "5.0", "1e1", "0", "٥", "1_0", "true", "9" * 5000])
 def test_a_variable_that_is_no_number_in_range_names_itself(text: str) -> None:
     error = refusal(environ={"KEBAB_SEARCH_DEFAULT_K": text})
 
@@ -68,7 +68,7 @@ def test_a_variable_that_is_no_number_in_range_names_itself(text: str) -> None:
     assert len(str(error)) < 200
 
 
-@pytest.mark.parametrize("text", ["", "nan", "inf", "-inf", "half", "0,5", "½"])
+@pytest.mark.parametrize("text", ["", "nan", "inf", "-inf", "half", "0,5", "½", "0_0.5"])
 def test_a_variable_that_is_no_finite_number_is_refused(text: str) -> None:
     error = refusal(environ={"KEBAB_SEARCH_FUSION_WEIGHT": text})
 

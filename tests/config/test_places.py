@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kebab_stream.config import default_config_path, load_config, xdg_dir
+from kebab_stream.config import default_config_path, load_config
+from kebab_stream.config.places import xdg_dir
 from kebab_stream.errors import ConfigInvalidError
 from tests.config.loading import DEFAULT, HOME, load, refusal
 

@@ -50,3 +50,10 @@ def test_every_field_of_an_answer_is_explained(kind: type) -> None:
     named = set(re.findall("`([a-z_]+)`", page))
 
     assert {field.name for field in dataclasses.fields(kind)} <= named
+
+
+def test_every_field_of_an_ingest_report_is_explained() -> None:
+    page = (ROOT / "docs" / "ingest.md").read_text(encoding="utf-8")
+
+    for kind in (model.IngestReport, model.FileProblem):
+        assert {f"`{field.name}`" for field in dataclasses.fields(kind)} <= set(re.findall("`[a-z_]+`", page))

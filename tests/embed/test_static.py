@@ -225,6 +225,21 @@ def test_the_fingerprint_follows_recorded_checksums(tmp_path: Path) -> None:
     assert len(fingerprints) == 2
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
+def test_an_ingest_refuses_a_model_that_is_not_the_one_of_its_checksums(tmp_path: Path, name: str) -> None:
+    folder = write_model(tmp_path)
+    names = ("model.safetensors", "tokenizer.json")
+    lines = [f"{hashlib.sha256((folder / file).read_bytes()).hexdigest()}  {file}\n" for file in names]
+    (folder / "SHA256SUMS").write_text("".join(lines))
+    load_static(folder, model_id="tiny", for_ingest=True)
+    content = (folder / name).read_bytes()
+    (folder / name).write_bytes(content.replace(b" ", b"\n", 1) if name == "tokenizer.json" else content[:-1] + b"\1")
+
+    load_static(folder, model_id="tiny", for_ingest=False)  # a search does not read it all
+    with pytest.raises(ModelUnavailableError, match=f"{name}: its checksum is not the one in SHA256SUMS"):
+        load_static(folder, model_id="tiny", for_ingest=True)
+
+
 TABLE = safetensors(ROWS, WEIGHTS)
 
 

@@ -1,10 +1,13 @@
 """Documents and chunks to store: some by number, and strategies for any."""
 
+from collections.abc import Sequence
 from datetime import UTC
 from pathlib import Path
 
+import numpy as np
 from hypothesis import strategies as st
 
+from kebab_stream.index.moves import Moves
 from kebab_stream.index.rows import SourceRow
 from kebab_stream.model import TRUST_LEVELS, Chunk, ChunkId, DocId, Document
 from tests import corpora
@@ -24,6 +27,16 @@ def chunks_of(owner: Document, *numbers: int) -> list[Chunk]:
         corpora.chunk(chunk_id=ChunkId(f"{number:032x}"), doc_id=owner.doc_id, ordinal=ordinal, text=f"text {number}")
         for ordinal, number in enumerate(numbers)
     ]
+
+
+def moves(n_chunks: int, old_to_new: Sequence[int], added_to_new: Sequence[int]) -> Moves:
+    """Moves of chunks to these numbers."""
+    return Moves(n_chunks, np.array(old_to_new, dtype=np.int32), np.array(added_to_new, dtype=np.int32))
+
+
+def all_added(n_chunks: int) -> Moves:
+    """Every chunk is new, and they come in order."""
+    return moves(n_chunks, [], range(n_chunks))
 
 
 def listing(folder: Path) -> list[tuple[str, int, int, int]]:

@@ -172,6 +172,7 @@ def test_a_folder_that_cannot_be_written_is_a_storage_error() -> None:
         ({**SMALL, b"x" * 16: b"A" * 16}, {}),  # one that nobody has
         (SMALL, {b"x" * 16: b"A" * 16}),  # one too many
         ({}, {b"x" * 16: b"A" * 16}),
+        (SMALL | {b"y" * 16: b"A" * 16}, {b"x" * 16: b"A" * 16}),  # another one
     ],
 )
 def test_chunks_that_are_not_those_of_the_store_are_refused(
@@ -238,6 +239,15 @@ def test_a_file_that_may_not_be_read_is_a_storage_error(whole: Path) -> None:
             folder = Path(shutil.copytree(whole, place / "1"))
             with restricted(folder / name, 0), pytest.raises(StorageError, match=f"{name}: Permission denied"):
                 Generation.open(folder)
+
+
+def test_a_file_that_cannot_even_be_looked_at_is_a_storage_error(whole: Path) -> None:
+    with copy_of(whole) as folder:
+        fields = json.loads((folder / "manifest.json").read_bytes())
+        (folder / "manifest.json").write_text(json.dumps({**fields, "files": {"x" * 1000: [1, ""]}}))
+
+        with pytest.raises(StorageError, match="cannot read"):
+            Generation.open(folder)
 
 
 @pytest.mark.parametrize("constant", ["INDEX_VERSION", "ANALYSER_VERSION"])

@@ -18,10 +18,13 @@ from numpy.typing import NDArray
 
 from kebab_stream.analyser import terms
 from kebab_stream.errors import IndexCorruptError, StorageError
-from kebab_stream.index.lexical import LEXICAL_FILES, Bm25Params, LexicalBuilder, LexicalIndex, _packed, write_lexical
+from kebab_stream.index.lexical import LexicalBuilder, LexicalIndex, _packed, write_lexical
+from tests.index.stored import all_added, moves
+from tests.index.test_generation import NAMES
 from tests.paths import SHARED
 
 SCIFACT = SHARED / "data" / "retrieval" / "scifact"
+LEXICAL_FILES = [name for name in NAMES if name.startswith("lexical")]
 TERM = st.text("ab가é\0", max_size=3)
 CHUNKS = st.lists(st.lists(TERM, max_size=6), max_size=8)
 
@@ -33,19 +36,8 @@ def builder_of(chunks: Sequence[Sequence[str]]) -> LexicalBuilder:
     return builder
 
 
-def numbers(values: Sequence[int]) -> NDArray[np.int32]:
-    return np.array(values, dtype=np.int32)
-
-
 def build(folder: Path, chunks: Sequence[Sequence[str]]) -> LexicalIndex:
-    write_lexical(
-        folder,
-        n_chunks=len(chunks),
-        old=None,
-        old_to_new=None,
-        added=builder_of(chunks),
-        added_to_new=numbers(range(len(chunks))),
-    )
+    write_lexical(folder, all_added(len(chunks)), old=None, added=builder_of(chunks))
     return LexicalIndex.open(folder)
 
 
@@ -119,11 +111,9 @@ def test_carrying_postings_over_equals_a_rebuild(
     with TemporaryDirectory() as old, TemporaryDirectory() as new, TemporaryDirectory() as rebuilt:
         write_lexical(
             Path(new),
-            n_chunks=n_chunks,
+            moves(n_chunks, old_to_new, added_to_new),
             old=build(Path(old), before),
-            old_to_new=numbers(old_to_new),
             added=builder_of(added),
-            added_to_new=numbers(added_to_new),
         )
         build(Path(rebuilt), after)
 
@@ -138,11 +128,9 @@ def test_files_do_not_depend_on_the_order_of_adding(chunks: list[list[str]], dat
         build(Path(first), chunks)
         write_lexical(
             Path(second),
-            n_chunks=len(chunks),
+            moves(len(chunks), [], order),
             old=None,
-            old_to_new=None,
             added=builder_of([chunks[number] for number in order]),
-            added_to_new=numbers(order),
         )
 
         assert content(Path(first)) == content(Path(second))
@@ -193,42 +181,15 @@ def test_a_term_repeated_beyond_the_counter_saturates_alike_when_carried_over(tm
     old.mkdir()
     new.mkdir()
     index = build(old, [["a"] * 70_000])
-    write_lexical(
-        new,
-        n_chunks=1,
-        old=index,
-        old_to_new=numbers([0]),
-        added=LexicalBuilder(),
-        added_to_new=numbers([]),
-    )
+    write_lexical(new, moves(1, [0], []), old=index, added=LexicalBuilder())
 
     assert index.postings().frequencies.tolist() == [65_535]
     assert content(new) == content(old)
 
 
-def test_parameters_are_chosen_at_open(tmp_path: Path) -> None:
-    build(tmp_path, [["a"], ["a", "b", "c"]])
-
-    flat = LexicalIndex.open(tmp_path, Bm25Params(b=0.0)).scores(["a"])[0]
-    assert flat[0] == flat[1]
-
-
-@pytest.mark.parametrize(("n_chunks", "places"), [(2, [0, 0]), (2, [0, 2]), (3, [0, 1]), (1, [0, 1])])
-def test_chunk_numbers_with_gaps_or_twice_are_refused(tmp_path: Path, n_chunks: int, places: list[int]) -> None:
-    with pytest.raises(ValueError, match="each once"):
-        write_lexical(
-            tmp_path,
-            n_chunks=n_chunks,
-            old=None,
-            old_to_new=None,
-            added=builder_of([["a"], ["b"]]),
-            added_to_new=numbers(places),
-        )
-
-
 def test_more_terms_and_chunks_than_64_bits_hold_are_refused() -> None:
     with pytest.raises(ValueError, match="more than one index holds"):
-        _packed(builder_of([["a"]]).postings(), numbers([0]), {b"a": 0}, 1 << 48)
+        _packed(builder_of([["a"]]).postings(), np.array([0], dtype=np.int32), {b"a": 0}, 1 << 48)
 
 
 @pytest.mark.parametrize("name", LEXICAL_FILES)

@@ -12,7 +12,7 @@ import pytest
 
 from kebab_stream.errors import IndexLockedError, StorageError
 from kebab_stream.index.lock import write_lock
-from tests.limits import public_folder, restricted
+from tests.limits import largest_file, public_folder, restricted
 from tests.paths import ROOT
 
 HOLD = """
@@ -83,6 +83,13 @@ def test_a_failed_writer_gives_the_lock_back(tmp_path: Path) -> None:
 
     with held_elsewhere(tmp_path):
         pass
+
+
+def test_a_disk_without_room_for_the_pid_does_not_keep_a_writer_away(tmp_path: Path) -> None:
+    with largest_file(0), write_lock(tmp_path):
+        with pytest.raises(IndexLockedError) as caught, write_lock(tmp_path):
+            pytest.fail("locked twice")
+        assert caught.value.details == {"pid": None}
 
 
 def test_the_data_folder_is_made(tmp_path: Path) -> None:

@@ -84,12 +84,25 @@ def test_a_missing_index_folder_is_corrupt(data_dir: Path) -> None:
 
 def test_a_store_that_names_no_index_is_corrupt(tmp_path: Path) -> None:
     store = StoreWriter.open(tmp_path)
-    store.set_meta("generation", "1")
+    store.set_meta("other", "1")
     store.commit()
     store.close()
 
     with pytest.raises(IndexCorruptError, match="names no index files"):
         Snapshot.open(tmp_path)
+
+
+def test_a_restored_store_never_goes_with_the_index_files_of_another(tmp_path: Path) -> None:
+    config = config_of(tmp_path / "data", provider="none")
+    ingest_files(config, tmp_path / "one", {"a.md": "coffee"})
+    backup = shutil.copy(tmp_path / "data" / "kebab.sqlite", tmp_path / "backup")
+    shutil.rmtree(tmp_path / "data")
+    ingest_files(config, tmp_path / "two", {"a.md": "tea"})
+    shutil.copy(backup, tmp_path / "data" / "kebab.sqlite")
+
+    with pytest.raises(IndexCorruptError, match="missing") as caught:
+        found(tmp_path / "data", "tea")
+    assert caught.value.hint == "run `kebab ingest --rebuild-index`"
 
 
 def test_a_data_folder_can_be_moved(data_dir: Path) -> None:

@@ -84,9 +84,21 @@ def test_more_ids_than_one_statement_takes_are_found(tmp_path: Path) -> None:
     commit(tmp_path, (owner, chunks_of(owner, *range(1200))))
 
     with reader(tmp_path) as store:
-        ids = [number.to_bytes(16, "big") for number in range(1300)]  # the last hundred are not there
+        ids = [number.to_bytes(16, "big") for number in range(1200)]
 
         assert len(store.chunks_by_id(ids)) == len(store.chunk_paths(ids)) == 1200
+        assert len(store.chunks_by_id(ids[:3] * 2)) == 3
+
+
+def test_a_chunk_that_only_the_index_files_have_is_damage_that_a_rebuild_mends(tmp_path: Path) -> None:
+    commit(tmp_path, (document(1), chunks_of(document(1), 1)))
+    ids = [number.to_bytes(16, "big") for number in (1, 2)]
+
+    with reader(tmp_path) as store:
+        for look in (store.chunks_by_id, store.chunk_paths):
+            with pytest.raises(IndexCorruptError, match="lacks chunks that the index files have") as caught:
+                look(ids)
+            assert caught.value.hint == "run `kebab ingest --rebuild-index`"
 
 
 def test_a_document_takes_the_place_of_the_one_with_its_id(tmp_path: Path) -> None:
@@ -147,12 +159,12 @@ def test_sources_are_remembered_by_id(tmp_path: Path) -> None:
 
 def test_meta_values_can_be_replaced(tmp_path: Path) -> None:
     with writer(tmp_path) as store:
-        store.set_meta("generation", "1")
-        store.set_meta("generation", "2")
+        store.set_meta("corpus_revision", "1")
+        store.set_meta("corpus_revision", "2")
         store.commit()
 
     with reader(tmp_path) as store:
-        assert (store.meta("generation"), store.meta("other")) == ("2", None)
+        assert (store.meta("corpus_revision"), store.meta("other")) == ("2", None)
 
 
 # --- a commit is all or nothing --------------------------------------------------------------------------
@@ -226,6 +238,18 @@ def test_a_writer_can_go_on_after_a_commit(tmp_path: Path) -> None:
             assert paths_of(between) == ["1.md"]
         store.commit()
         assert paths_of(store) == ["1.md", "2.md"]
+
+
+def test_a_commit_stands_although_its_folder_cannot_be_synced() -> None:
+    with public_folder() as folder:
+        commit(folder, (document(1), []))
+        with restricted(folder, 0o333), writer(folder) as store:  # names can be changed, but the folder not be opened
+            store.replace(document(2), [])
+            store.commit()
+            assert paths_of(store) == ["1.md", "2.md"]
+
+        with reader(folder) as after:
+            assert paths_of(after) == ["1.md", "2.md"]
 
 
 @pytest.mark.parametrize("room", [0, 10_000, 40_000])
@@ -305,6 +329,27 @@ def test_a_file_that_is_no_store_is_corrupt_for_readers_and_writers(tmp_path: Pa
     assert (tmp_path / STORE_FILE).read_bytes() == content
 
 
+def test_a_store_without_a_table_is_corrupt(tmp_path: Path) -> None:
+    commit(tmp_path, (document(1), []))
+    with sqlite3.connect(tmp_path / STORE_FILE) as connection:
+        connection.execute("DROP TABLE meta")
+    connection.close()
+
+    with reader(tmp_path) as store, pytest.raises(IndexCorruptError, match="no such table: meta") as caught:
+        store.meta("corpus_revision")
+    assert caught.value.hint
+    assert "move" in caught.value.hint
+
+
+def test_use_after_close_is_a_mistake_of_the_caller_and_no_damage(tmp_path: Path) -> None:
+    commit(tmp_path, (document(1), []))
+    store = Store.open(tmp_path)
+    store.close()
+
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        store.count("chunks")
+
+
 def test_a_store_of_another_version_is_corrupt(tmp_path: Path) -> None:
     commit(tmp_path, (document(1), []))
     with sqlite3.connect(tmp_path / STORE_FILE) as connection:
@@ -341,6 +386,6 @@ def test_a_damaged_store_raises_nothing_but_our_errors(whole: Path, place: float
         Path(folder, STORE_FILE).write_bytes(content[:start] + noise + content[start + len(noise) :])
         with reader(Path(folder)) as store:
             store.sources()
-            store.meta("generation")
+            store.meta("corpus_revision")
             list(store.chunk_keys())
             list(store.every_chunk())

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from kebab_stream.analyser import fold
 from kebab_stream.errors import IndexCorruptError
 from kebab_stream.index.texts import FOLDED_FILE, OFFSETS_FILE, TextIndex, write_texts
+from tests.index.stored import all_added, moves
 
 texts = st.text(st.sampled_from("ab가나 \n\0é")).map(fold).map(lambda text: text.replace("\0", ""))
 
@@ -17,14 +17,7 @@ texts = st.text(st.sampled_from("ab가나 \n\0é")).map(fold).map(lambda text: t
 def write(folder: Path, chunks: list[str]) -> TextIndex:
     """An index of chunks numbered as they come."""
     folder.mkdir(exist_ok=True)
-    write_texts(
-        folder,
-        n_chunks=len(chunks),
-        old=None,
-        old_to_new=None,
-        added=[text.encode() for text in chunks],
-        added_to_new=np.arange(len(chunks), dtype=np.int32),
-    )
+    write_texts(folder, all_added(len(chunks)), old=None, added=[text.encode() for text in chunks])
     return TextIndex.open(folder)
 
 
@@ -52,18 +45,16 @@ def test_a_merge_is_a_rebuild(
     kept = data.draw(st.lists(st.booleans(), min_size=len(old), max_size=len(old)))
     numbers = data.draw(st.permutations(range(sum(kept) + len(added))))
     places = iter(numbers)
-    old_to_new = np.array([next(places) if keep else -1 for keep in kept], dtype=np.int32)
-    added_to_new = np.array(list(places), dtype=np.int32)
+    old_to_new = [next(places) if keep else -1 for keep in kept]
+    added_to_new = list(places)
     folder = tmp_path_factory.mktemp("merge")
     merged = folder / "merged"
     merged.mkdir()
     write_texts(
         merged,
-        n_chunks=len(numbers),
+        moves(len(numbers), old_to_new, added_to_new),
         old=write(folder / "old", old),
-        old_to_new=old_to_new,
         added=[text.encode() for text in added],
-        added_to_new=added_to_new,
     )
     chunks = [""] * len(numbers)
     for text, number in zip([*old, *added], [*old_to_new, *added_to_new], strict=True):

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -134,6 +136,20 @@ def test_long_values_are_bounded() -> None:
 
     assert found.title == "x" * 300
     assert len(found.tags) == 100
+
+
+@pytest.mark.parametrize("last", ["last", "[a, [last"])
+def test_of_several_fields_with_one_name_the_last_is_meant(last: str) -> None:
+    tags = ("last",) if last == "last" else ()
+
+    assert read(f"---\ntags: first\ntitle: x\nTags: {last}\n---") == FrontMatter(line_count=5, title="x", tags=tags)
+
+
+def test_a_field_that_is_given_a_thousand_times_takes_no_time() -> None:
+    start = time.perf_counter()
+    read("---\n" + ("tags: [" + "a, " * 1300 + "]\n") * 1000 + "---")
+
+    assert time.perf_counter() - start < 0.5
 
 
 @given(st.text(st.sampled_from("---\n\n+: [],{}#'\"&*!|>%@`\\\tatitle가\x85\x00\ud800")))

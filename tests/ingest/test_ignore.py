@@ -1,3 +1,4 @@
+import os
 import subprocess
 from pathlib import Path
 
@@ -58,13 +59,25 @@ def test_lines_of_an_ignore_file_that_are_no_pattern_count_for_nothing(tmp_path:
     path.write_bytes(b"\xef\xbb\xbf*.md\r\n[z-a]\r\n!\n# no.txt\n\xff\n")
     rules = read_rules(path, "")
 
-    assert rules is not None
     assert ignored("x.md", rules)
     assert not ignored("no.txt", rules)
 
 
 def test_an_ignore_file_that_cannot_be_read_has_no_rules(tmp_path: Path) -> None:
-    assert read_rules(tmp_path, "") is None
+    assert read_rules(tmp_path, "") == Rules.of([])
+
+
+def test_lines_of_an_ignore_file_end_where_editors_end_them(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_bytes("a\u2028b.md\rc.md".encode())
+    rules = read_rules(tmp_path / ".gitignore", "")
+
+    assert [ignored(name, rules) for name in ("a\u2028b.md", "a", "b.md", "c.md")] == [True, False, False, True]
+
+
+def test_an_ignore_file_that_is_a_pipe_has_no_rules(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".gitignore")
+
+    assert read_rules(tmp_path / ".gitignore", "") == Rules.of([])
 
 
 # --- git itself is the judge -------------------------------------------------------------------------------

@@ -102,30 +102,32 @@ def test_the_revision_changes_with_every_real_change_and_only_then(library: Libr
     assert len(set(seen)) == len(seen)
 
 
-def test_only_the_current_generation_is_kept(library: Library) -> None:
-    assert library.generations() == ["00000001"]
+def test_only_the_current_generation_is_kept_under_the_name_of_its_revision(library: Library) -> None:
+    assert library.generations() == [library.revision()]
     library.update({"a.md": "bird"})
 
-    assert library.generations() == ["00000002"]
+    assert library.generations() == [library.revision()]
+    assert library.revision().startswith("00000002-")
 
 
 def test_what_a_killed_run_left_is_removed_by_the_next_one(library: Library) -> None:
-    for name in ("00000002", ".00000003.partial", "00000000"):
+    for name in ("00000002-0123456789ab", ".00000003-0123456789ab.partial", "00000000-0123456789ab"):
         (library.data_dir / "index" / name).mkdir()
         (library.data_dir / "index" / name / "file").touch()
     (library.data_dir / ".kebab.sqlite.partial").write_bytes(b"half")
 
     assert not library.ingest().changed
-    assert library.generations() == ["00000001"]
+    assert library.generations() == [library.revision()]
     assert not (library.data_dir / ".kebab.sqlite.partial").exists()
 
 
 def test_what_is_not_ours_is_not_removed(library: Library) -> None:
-    (library.data_dir / "index" / "chapters" / "1").mkdir(parents=True)
-    (library.data_dir / "index" / "2024").touch()
+    foreign = ["2024-0123456789ab", "20240131", "20240131-notes", "chapters"]
+    for name in foreign:
+        (library.data_dir / "index" / name / "1").mkdir(parents=True)
     library.update({"a.md": "bird"})
 
-    assert library.generations() == ["00000002", "2024", "chapters"]
+    assert library.generations() == sorted([library.revision(), *foreign])
 
 
 # --- another model or version ----------------------------------------------------------------------------
@@ -218,7 +220,7 @@ def test_flipped_bits_are_gone_after_a_rebuild(library: Library) -> None:
 
 
 def test_the_index_of_an_emptied_store_can_be_rebuilt(library: Library) -> None:
-    library.update({"a.md": None, "b.md": None, "empty.md": None})
+    library.update({"a.md": None, "b.md": None, "empty.md": None, ".keep": ""})
     shutil.rmtree(library.data_dir / "index")
 
     assert library.ingest(rebuild_index=True).changed

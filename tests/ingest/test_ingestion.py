@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from blockbuster import BlockBuster
 
-from kebab_stream.config import Chunking, Ingest, Source
+from kebab_stream.config import Chunking, Ingest, Source, Storage
 from kebab_stream.errors import InvalidInputError, NotIndexedError, StorageError
 from kebab_stream.ingest import parse
 from tests.ingest.runs import Library
@@ -143,6 +143,37 @@ def test_the_report_knows_what_is_there_now(library: Library) -> None:
     assert report.elapsed_ms > 0
 
 
+def test_of_what_was_passed_over_the_first_five_of_each_reason_are_named(library: Library) -> None:
+    (other,) = folders(library, "other")
+    library.write({f"{number}.png": "x" for number in range(5, 0, -1)})
+    (other / "0.png").touch()
+    report = library.ingest(library.root, other)
+
+    assert report.skipped == {"unsupported": 6}
+    assert report.skipped_examples == {"unsupported": tuple(f"{number}.png" for number in range(5))}
+
+
+def test_the_name_of_a_new_repository_reaches_its_documents(library: Library) -> None:
+    library.update({"a.md": "apple", "sub/b.md": "banana"})
+    (library.root / "sub" / ".git").mkdir()
+
+    assert library.update() == "0 1 1 0"
+    assert library.rows("SELECT doc_path, repo FROM documents ORDER BY 1") == [("a.md", None), ("sub/b.md", "sub")]
+    (library.root / "sub").rename(library.root / "renamed")
+    assert library.update() == "1 0 1 1"
+    (library.root / ".git").mkdir()
+    assert library.update() == "0 1 1 0"
+    assert library.rows("SELECT DISTINCT repo FROM documents ORDER BY 1") == [("notes",), ("renamed",)]
+
+
+def test_a_web_page_is_found_as_one(library: Library) -> None:
+    library.update({"a.html": "<p>apple</p>", "b.md": "apple"})
+
+    assert library.rows("SELECT doc_path, media, code_lang FROM documents WHERE media = 'html'") == [
+        ("a.html", "html", None)
+    ]
+
+
 # --- problems of single files ----------------------------------------------------------------------------
 
 
@@ -175,13 +206,23 @@ def test_a_file_that_may_not_be_read_is_listed_and_what_is_known_of_it_stays() -
         assert library.find("apricot") == ["a.md"]
 
 
-def test_a_text_that_became_undecodable_stays_as_it_was_known(library: Library) -> None:
-    library.update({"a.md": "apple"})
-    library.write({"a.md": b"\xff\xfe\xff"})
+@pytest.mark.parametrize(
+    ("content", "errors", "skipped"),
+    [(b"\xff\xfe\xff", 1, {}), (b"a\0b", 0, {"binary": 1}), (b"x" * 2000, 0, {"too_large": 1})],
+)
+def test_a_text_that_became_something_else_is_no_document_any_more(
+    library: Library, content: bytes, errors: int, skipped: dict[str, int]
+) -> None:
+    library = Library(library.root, replace(library.config, ingest=Ingest(max_file_bytes=1000)))
+    library.update({"a.md": "apple", "b.md": "banana"})
+    library.write({"a.md": content})
 
-    for _ in range(2):
+    for deleted in (1, 0):
         report = library.ingest(library.root)
-        assert (len(report.errors), report.deleted, report.documents) == (1, 0, 1)
+        assert (len(report.errors), report.skipped, report.deleted) == (errors, skipped, deleted)
+        assert (report.documents, report.changed) == (1, bool(deleted))
+    assert library.find("apple") == []
+    assert library.update({"a.md": "apple"}) == "1 0 1 0"
     assert library.find("apple") == ["a.md"]
 
 
@@ -237,7 +278,7 @@ def test_one_path_in_two_sources_is_two_documents(library: Library) -> None:
 
     assert (report.new, report.documents) == (2, 2)
     assert (library.find("left"), library.find("right")) == (["a.md"], ["a.md"])
-    (left / "a.md").unlink()
+    (left / "a.md").rename(left / ".hidden")
     assert library.ingest(left).deleted == 1
     assert (library.find("left"), library.find("right")) == ([], ["a.md"])
 
@@ -246,7 +287,7 @@ def test_without_paths_every_known_source_is_scanned_again(library: Library) -> 
     left, right = folders(library, "left", "right")
     library.ingest(left)
     library.ingest(right, source_id="other")
-    (left / "a.md").unlink()
+    (left / "a.md").rename(left / "a.png")
     (right / "b.md").write_text("more")
 
     report = library.ingest()
@@ -304,6 +345,44 @@ def test_a_root_that_cannot_be_read_ends_the_run_and_changes_nothing(problem: st
         assert [library.find(word) for word in ("apple", "left", "banana")] == [["a.md"], ["a.md"], []]
 
 
+def test_a_moved_folder_keeps_its_documents(library: Library) -> None:
+    library.update({"a.md": "apple", "b.md": "banana"})
+    ids = library.rows("SELECT doc_id FROM documents")
+    moved = library.root.rename(library.root.parent / "moved")
+    with pytest.raises(StorageError) as caught:
+        library.ingest()
+    assert "`kebab ingest NEW_FOLDER --source-id notes`" in str(caught.value.hint)
+
+    report = library.ingest(moved, source_id="notes")
+
+    assert (report.unchanged, report.deleted, report.changed) == (2, 0, False)
+    assert library.rows("SELECT doc_id FROM documents") == ids
+    assert library.rows("SELECT source_id, root FROM sources") == [("notes", str(moved))]
+    assert library.ingest().unchanged == 2
+
+
+def test_a_folder_that_became_empty_changes_nothing_until_it_is_said_to_be_meant(library: Library) -> None:
+    library.update({"a.md": "apple"})
+    (library.root / "a.md").unlink()
+    with pytest.raises(StorageError, match="is empty"):
+        library.ingest()
+    assert library.find("apple") == ["a.md"]
+
+    (library.root / ".keep").touch()
+    assert library.ingest().deleted == 1
+    assert library.find("apple") == []
+
+
+@pytest.mark.parametrize("root", [".", "notes"])
+def test_a_folder_that_is_in_the_data_folder_is_refused(library: Library, root: str) -> None:
+    library.write({"a.md": "apple"})
+    place = library.root.parent
+    misplaced = Library(library.root, replace(library.config, storage=Storage(data_dir=place)))
+
+    with pytest.raises(InvalidInputError, match="where kebab keeps its own files"):
+        misplaced.ingest(place / root)
+
+
 def test_a_new_folder_without_documents_is_remembered(library: Library) -> None:
     library.update({"a.md": "apple"})
     empty = library.root.parent / "empty"
@@ -316,8 +395,11 @@ def test_a_new_folder_without_documents_is_remembered(library: Library) -> None:
 
 def test_the_data_folder_may_lie_in_a_source(library: Library) -> None:
     (library.root.parent / "z.md").write_text("zebra")
+    (library.root / "link").symlink_to(library.root.parent)
+    linked = library.configured(Source(id="s", root=library.root / "link"))
     for expected in (1, 0, 0):
-        assert library.ingest(library.root.parent).new == expected
+        report = linked.ingest()
+        assert (report.new, report.skipped) == (expected, {"data_folder": 1, "symlink": 1})
     assert library.find("zebra") == ["z.md"]
 
 

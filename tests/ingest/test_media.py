@@ -14,6 +14,7 @@ from kebab_stream.ingest.media import has_extension, media_of
         ("LICENSE", ("text", None)),
         ("a.b/README", ("text", None)),
         ("x.rst", ("rst", None)),
+        ("x.html", ("html", None)),
         ("x.py", ("code", "python")),
         ("x.d.ts", ("code", "typescript")),
         ("X.YAML", ("code", "yaml")),

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kebab_stream.config import Chunking
 from kebab_stream.errors import InvalidInputError
-from kebab_stream.ingest.chunk import ChunkSizes, chunk
+from kebab_stream.ingest.chunk import chunk
 from kebab_stream.ingest.document import Block, ParsedDocument
 from kebab_stream.ingest.parse import parse
 from kebab_stream.ingest.read import decode
@@ -82,7 +83,7 @@ def test_source_code_has_a_code_language_and_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "media"), [("a.txt", "text"), ("README", "text"), ("a.rst", "rst"), ("a.xyz", "text")]
+    ("path", "media"), [("a.txt", "text"), ("README", "text"), ("a.rst", "rst"), ("a.HTM", "html"), ("a.xyz", "text")]
 )
 def test_other_text_is_read_as_paragraphs(path: str, media: str) -> None:
     document = parse(path, "# 제목 아님\n\nb")
@@ -105,7 +106,7 @@ def test_files_made_to_break_parsers_take_no_time(path: Path) -> None:
         return
 
     start = time.perf_counter()
-    for piece in chunk(parse(path.name, text), ChunkSizes()):
+    for piece in chunk(parse(path.name, text), Chunking()):
         windows(piece.text)
 
     assert time.perf_counter() - start < 2

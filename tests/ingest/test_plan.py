@@ -2,6 +2,7 @@
 
 import os
 import unicodedata
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ def write(root: Path, *names: str) -> None:
         (root / name).write_text("text")
 
 
-def stamps(source: Source, *names: str) -> dict[str, FileStamp]:
+def stamps(source: Source, *names: str, repo: str | None = None) -> dict[str, FileStamp]:
     """What is known of files after an ingest."""
     found = {}
     for name in names:
@@ -33,7 +34,7 @@ def stamps(source: Source, *names: str) -> dict[str, FileStamp]:
             size=status.st_size,
             mtime_ns=status.st_mtime_ns,
             content_hash="",
-            signature=signature_of(source, SETTINGS.chunking),
+            signature=signature_of(source, SETTINGS.chunking, repo),
         )
     return found
 
@@ -44,6 +45,10 @@ def plan_of(
     plan = Plan()
     add_source(plan, source, known, settings, data_dir=data_dir)
     return plan
+
+
+def skipped(plan: Plan) -> dict[str, int]:
+    return dict(Counter(skip.reason for skip in plan.skips))
 
 
 def to_read(plan: Plan) -> list[str]:
@@ -105,22 +110,82 @@ def test_a_document_is_gone_when_its_file_or_folder_is(tmp_path: Path) -> None:
     assert plan_of(source, known).gone == [doc_id_of("s", name) for name in ("a.md", "sub/b.md", "sub2/d.md")]
 
 
+def test_files_whose_repository_changed_are_read(tmp_path: Path) -> None:
+    source = Source(id="s", root=tmp_path)
+    write(tmp_path, "a.md", "sub/b.md")
+    known = stamps(source, "a.md", "sub/b.md")
+    assert to_read(plan_of(source, known)) == []
+
+    (tmp_path / "sub" / ".git").mkdir()
+    assert to_read(plan_of(source, known)) == ["sub/b.md"]
+    assert to_read(plan_of(source, known | stamps(source, "sub/b.md", repo="sub"))) == []
+
+
 def test_a_document_that_is_merely_passed_over_is_not_gone(tmp_path: Path) -> None:
-    names = ("ignored.md", "excluded.md", "large.md", "link.md", unicodedata.normalize("NFD", "한글.md"))
+    names = ("ignored.md", "excluded.md", unicodedata.normalize("NFD", "한글.md"))
     source = Source(id="s", root=tmp_path)
     write(tmp_path, *names)
     known = stamps(source, *names)
     (tmp_path / ".gitignore").write_text("ignored.md")
-    (tmp_path / "large.md").write_text("x" * 2000)
-    (tmp_path / "link.md").unlink()
-    (tmp_path / "link.md").symlink_to("nowhere.md")
     excluding = Source(id="s", root=tmp_path, exclude=("excluded.md", "한글.md"))
 
-    plan = plan_of(excluding, known, Ingest(max_file_bytes=1000))
+    plan = plan_of(excluding, known)
 
     assert (to_read(plan), plan.unchanged, plan.gone) == ([], 0, [])
-    assert plan.skipped == {"excluded": 2, "hidden": 1, "ignored": 1, "symlink": 1, "too_large": 1}
-    assert plan.skipped_examples["too_large"] == ["large.md"]
+    assert skipped(plan) == {"excluded": 2, "hidden": 1, "ignored": 1}
+
+
+def test_a_document_whose_file_became_no_document_is_gone(tmp_path: Path) -> None:
+    names = ("binary", "large.md", "link.md", "pipe.md", "folder/a.md")
+    source = Source(id="s", root=tmp_path)
+    write(tmp_path, *names, "real/a.md")
+    known = stamps(source, *names)
+    (tmp_path / "binary").write_text("a\0b")
+    (tmp_path / "large.md").write_text("x" * 2000)
+    for name in ("link.md", "pipe.md", "folder/a.md"):
+        (tmp_path / name).unlink()
+    (tmp_path / "folder").rmdir()
+    (tmp_path / "folder").symlink_to("real")
+    (tmp_path / "link.md").symlink_to("real/a.md")
+    os.mkfifo(tmp_path / "pipe.md")
+
+    plan = plan_of(source, known, Ingest(max_file_bytes=1000))
+
+    assert to_read(plan) == ["real/a.md"]
+    assert plan.gone == [doc_id_of("s", name) for name in names]
+    assert skipped(plan) == {"binary": 1, "symlink": 2, "too_large": 1, "unsupported": 1}
+
+
+def test_a_lower_limit_of_size_removes_nothing(tmp_path: Path) -> None:
+    source = Source(id="s", root=tmp_path)
+    write(tmp_path, "a.md")
+
+    plan = plan_of(source, stamps(source, "a.md"), Ingest(max_file_bytes=3))
+
+    assert (skipped(plan), plan.gone) == ({"too_large": 1}, [])
+
+
+@pytest.mark.parametrize("left", ["", ".hidden", "photo.png", "folder/"])
+def test_a_root_without_anything_in_it_is_an_error_while_documents_of_it_are_known(tmp_path: Path, left: str) -> None:
+    root = tmp_path / "root"
+    source = Source(id="s", root=root)
+    write(root, "a.md", "b.md")
+    known = stamps(source, "a.md", "b.md")
+    (root / "a.md").unlink()
+    (root / "b.md").unlink()
+    if left.endswith("/"):
+        (root / left).mkdir()
+    elif left:
+        write(root, left)
+
+    if left:
+        assert len(plan_of(source, known).gone) == 2
+        return
+    assert plan_of(source, {}).gone == []
+    with pytest.raises(StorageError, match="is empty, but 2 of its documents are indexed") as caught:
+        plan_of(source, known)
+    assert caught.value.details == {"path": str(root), "source_id": "s", "documents": 2}
+    assert "put any file into it" in str(caught.value.hint)
 
 
 def test_a_document_in_a_folder_that_may_not_be_read_is_not_gone() -> None:
@@ -133,7 +198,7 @@ def test_a_document_in_a_folder_that_may_not_be_read_is_not_gone() -> None:
                 plan = plan_of(source, known)
 
             assert (plan.unchanged, plan.gone) == (1, [])
-            assert plan.skipped == {"unreadable": 1}
+            assert skipped(plan) == {"unreadable": 1}
 
 
 @pytest.mark.parametrize("mode", [0, 0o111])
@@ -147,8 +212,11 @@ def test_a_root_that_may_not_be_read_is_an_error_and_not_empty(mode: int) -> Non
 
 
 def test_a_missing_root_is_an_error_and_not_empty(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="no such file or directory"):
-        plan_of(Source(id="s", root=tmp_path / "missing"), {})
+    with pytest.raises(StorageError, match="no such file or directory") as caught:
+        plan_of(Source(id="my notes", root=tmp_path / "missing"), {})
+
+    assert "`kebab ingest NEW_FOLDER --source-id 'my notes'`" in str(caught.value.hint)
+    assert caught.value.details == {"path": str(tmp_path / "missing"), "source_id": "my notes"}
 
 
 def test_documents_of_other_sources_are_left_alone(tmp_path: Path) -> None:
@@ -167,8 +235,11 @@ def test_documents_of_other_sources_are_left_alone(tmp_path: Path) -> None:
 
 def test_what_is_in_the_data_folder_is_no_document(tmp_path: Path) -> None:
     write(tmp_path, "data/index/1/manifest.json", "data2/a.md", "data.md")
-    (tmp_path / "link").symlink_to("data")
+    (tmp_path / "to-data").symlink_to("data")
+    (tmp_path / "to-root").symlink_to(".")
 
-    plan = plan_of(Source(id="s", root=tmp_path), {}, data_dir=tmp_path / "link")
+    for root in (tmp_path, tmp_path / "to-root"):
+        plan = plan_of(Source(id="s", root=root), {}, data_dir=tmp_path / "to-data")
 
-    assert to_read(plan) == ["data.md", "data2/a.md"]
+        assert to_read(plan) == ["data.md", "data2/a.md"]
+        assert skipped(plan) == {"data_folder": 1, "symlink": 2}

@@ -13,7 +13,7 @@ from kebab_stream.errors import InvalidInputError
 from kebab_stream.ingest import prepare as module
 from kebab_stream.ingest.chunk import CHUNKER_VERSION
 from kebab_stream.ingest.identity import ChunkIds, doc_id_of
-from kebab_stream.ingest.prepare import Prepared, embedded_windows, indexed_terms, prepare, repo_of, signature_of
+from kebab_stream.ingest.prepare import Prepared, embedded_windows, indexed_terms, prepare, signature_of
 from kebab_stream.ingest.walk import SourceFile
 from kebab_stream.model import Document
 from tests.ingest.strategies import markdown_documents
@@ -26,8 +26,8 @@ CHUNKING = Chunking()
 
 
 def prepared(text: str, path: str = "sub/a.md", chunking: Chunking = CHUNKING) -> Prepared:
-    file = SourceFile(path, Path("/notes", path), size=7, mtime_ns=8)
-    return prepare(SOURCE, file, text.encode(), chunking, repo="r", now=NOW)
+    file = SourceFile(path, Path("/notes", path), size=7, mtime_ns=8, repo="r")
+    return prepare(SOURCE, file, text.encode(), chunking, now=NOW)
 
 
 def test_a_document_says_where_it_is_from() -> None:
@@ -46,7 +46,7 @@ def test_a_document_says_where_it_is_from() -> None:
         content_hash="c180656812a6a78bac48573c74eac4d4",
         size=7,
         mtime_ns=8,
-        signature=signature_of(SOURCE, CHUNKING),
+        signature=signature_of(SOURCE, CHUNKING, "r"),
         chunker_version=CHUNKER_VERSION,
         indexed_at=NOW,
     )
@@ -90,27 +90,27 @@ def test_a_file_without_text_is_a_document_without_chunks(text: str) -> None:
 def test_a_file_that_is_no_text_is_refused() -> None:
     file = SourceFile("a.md", Path("/notes/a.md"), size=1, mtime_ns=1)
     with pytest.raises(InvalidInputError, match="byte 0"):
-        prepare(SOURCE, file, b"\xff", CHUNKING, repo=None, now=NOW)
+        prepare(SOURCE, file, b"\xff", CHUNKING, now=NOW)
 
 
 def test_a_signature_changes_with_all_that_decides_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     signatures = {
-        signature_of(SOURCE, CHUNKING),
-        signature_of(replace(SOURCE, trust_level="primary"), CHUNKING),
-        signature_of(replace(SOURCE, source_type="log"), CHUNKING),
-        signature_of(SOURCE, Chunking(target_chars=1500)),
-        signature_of(SOURCE, Chunking(overlap_chars=100)),
-        signature_of(SOURCE, Chunking(max_chars=5000)),
+        signature_of(SOURCE, CHUNKING, "r"),
+        signature_of(SOURCE, CHUNKING, None),
+        signature_of(replace(SOURCE, trust_level="primary"), CHUNKING, "r"),
+        signature_of(replace(SOURCE, source_type="log"), CHUNKING, "r"),
+        signature_of(SOURCE, Chunking(target_chars=1500), "r"),
+        signature_of(SOURCE, Chunking(overlap_chars=100), "r"),
+        signature_of(SOURCE, Chunking(max_chars=5000), "r"),
     }
     for version in ("PARSER_VERSION", "CHUNKER_VERSION", "INDEXED_VERSION"):
         monkeypatch.setattr(module, version, "next")
-        signatures.add(signature_of(SOURCE, CHUNKING))
+        signatures.add(signature_of(SOURCE, CHUNKING, "r"))
 
-    assert len(signatures) == 9
+    assert len(signatures) == 10
     monkeypatch.undo()
-    assert signature_of(replace(SOURCE, root=Path("/moved"), exclude=("*.log",)), CHUNKING) == signature_of(
-        SOURCE, CHUNKING
-    )
+    moved = replace(SOURCE, root=Path("/moved"), exclude=("*.log",))
+    assert signature_of(moved, CHUNKING, "r") == signature_of(SOURCE, CHUNKING, "r")
 
 
 def test_a_chunk_is_known_by_its_text_headings_title_and_file_name() -> None:
@@ -126,19 +126,3 @@ def test_a_chunk_is_known_by_its_text_headings_title_and_file_name() -> None:
         "elderberri",
     }
     assert "".join(embedded_windows(chunk)).split() == chunk.text.split()
-
-
-def test_the_repository_is_the_nearest_folder_with_git_in_it(tmp_path: Path) -> None:
-    inner, outer = tmp_path / "outer" / "x" / "inner", tmp_path / "outer"
-    (inner / "y").mkdir(parents=True)
-    assert repo_of(inner) is None
-
-    (outer / ".git").mkdir()
-    (inner / ".git").touch()  # a worktree or submodule has a file there
-
-    assert [repo_of(folder) for folder in (inner / "y", inner, inner.parent, outer)] == [
-        "inner",
-        "inner",
-        "outer",
-        "outer",
-    ]

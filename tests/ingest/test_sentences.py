@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab_stream.ingest.sentences import sentences
+from kebab_stream.ingest.sentences import hard_pieces, sentences
 from tests.ingest.strategies import few, markdown_documents
 
 
@@ -44,3 +44,31 @@ def test_time_is_linear(text: str) -> None:
     list(sentences(text * 300_000 + "x"))
 
     assert time.perf_counter() - start < 2
+
+
+def hard(text: str, limit: int) -> list[str]:
+    return [text[start:end] for start, end in hard_pieces(text, 0, len(text), limit)]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("short", ["short"]),
+        ("abc de\nf hijklm", ["abc de", "f hijklm"]),  # a line end goes before the later space
+        ("one two three", ["one two", "three"]),
+        ("a bcdefghijklmnop", ["a bcdefghi", "jklmnop"]),  # a piece would be less than half as long as it may be
+        ("0123456789  x", ["0123456789", "x"]),
+        ("01234567👩‍👧x", ["01234567", "👩‍👧x"]),
+    ],
+)
+def test_what_is_too_long_is_cut_late_but_at_good_places(text: str, parts: list[str]) -> None:
+    assert hard(text, 10) == parts
+
+
+@few
+@given(st.text().map(str.strip).filter(bool), st.integers(1, 20))
+def test_hard_pieces_hold_everything_but_white_space_in_order(text: str, limit: int) -> None:
+    parts = hard(text, limit)
+
+    assert "".join("".join(parts).split()) == "".join(text.split())
+    assert all(0 < len(part) <= limit and part == part.strip() for part in parts)

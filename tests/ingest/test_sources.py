@@ -2,7 +2,7 @@
 
 import os
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,9 +19,10 @@ def scanned(
     configured: Sequence[Source] = (),
     known: Sequence[Source] = (),
     source_id: str | None = None,
+    data_dir: Path = Path("/data"),
 ) -> list[Source]:
     workspace = Workspace(root=root, sources=tuple(configured))
-    config = Config(storage=Storage(data_dir=Path("/data")), workspace=workspace)
+    config = Config(storage=Storage(data_dir=data_dir), workspace=workspace)
     return sources_to_scan(config, paths, [source_row(source) for source in known], source_id=source_id)
 
 
@@ -112,10 +113,68 @@ def test_a_name_given_for_another_root_is_refused(tmp_path: Path) -> None:
     assert scanned(docs, known=[source(notes)]) == [source(docs)]
 
 
-def test_a_known_root_that_was_moved_is_told_with_both_roots(tmp_path: Path) -> None:
+def test_a_source_whose_folder_was_moved_is_told_its_new_place_by_name_or_configuration(tmp_path: Path) -> None:
     new = folder(tmp_path / "new" / "notes")
-    with pytest.raises(InvalidInputError, match=f"is {tmp_path}/old/notes, and cannot be {new} as well"):
-        scanned(new, known=[source(tmp_path / "old" / "notes")])
+    known = source(tmp_path / "old" / "notes", exclude=("*.log",), trust_level="generated")
+    moved = source(new, exclude=("*.log",), trust_level="generated")
+
+    assert scanned(new, known=[known], source_id="notes") == [moved]
+    assert scanned(new, known=[known], configured=[source(new)]) == [source(new)]
+    assert scanned(known=[known], configured=[source(new)]) == [source(new)]
+
+
+def test_a_folder_of_the_same_name_alone_is_no_move(tmp_path: Path) -> None:
+    new = folder(tmp_path / "new" / "notes")
+    known = [source(tmp_path / "old" / "notes")]
+    attempts: list[Callable[[], object]] = [
+        lambda: scanned(new, known=known),
+        lambda: scanned(root=new, known=known),
+    ]
+    for attempt in attempts:
+        with pytest.raises(InvalidInputError, match=f"is {tmp_path}/old/notes, and cannot be {new} as well") as caught:
+            attempt()
+        assert "this name with --source-id" in str(caught.value.hint)
+
+
+def test_a_source_whose_folder_is_still_there_was_not_moved(tmp_path: Path) -> None:
+    old, new = folder(tmp_path / "old"), folder(tmp_path / "new")
+    known = [source(old, "notes")]
+
+    for configured, source_id in (([source(new, "notes")], None), ([], "notes")):
+        with pytest.raises(InvalidInputError, match="cannot be"):
+            scanned(new, known=known, configured=configured, source_id=source_id)
+
+
+def test_a_folder_that_cannot_be_looked_at_was_not_moved(tmp_path: Path) -> None:
+    new = folder(tmp_path / "new")
+    (tmp_path / "loop").symlink_to("loop")
+
+    with pytest.raises(InvalidInputError, match="cannot be"):
+        scanned(new, known=[source(tmp_path / "loop" / "notes")], source_id="notes")
+
+
+def test_the_root_of_a_configured_source_is_changed_in_the_configuration_only(tmp_path: Path) -> None:
+    new = folder(tmp_path / "new")
+    with pytest.raises(InvalidInputError, match="cannot be"):
+        scanned(new, configured=[source(tmp_path / "old", "notes")], source_id="notes")
+
+
+@pytest.mark.parametrize("place", [".", "sub", "link"])
+def test_a_folder_that_is_or_lies_in_the_data_folder_is_refused(tmp_path: Path, place: str) -> None:
+    data = folder(tmp_path / "data")
+    folder(data / "sub")
+    (tmp_path / "link").symlink_to("data/sub")
+    root = data / place if place != "link" else tmp_path / place
+
+    attempts: list[Callable[[], object]] = [
+        lambda: scanned(root, data_dir=data),
+        lambda: scanned(configured=[source(root, "x")], data_dir=data),
+        lambda: scanned(known=[source(root, "x")], data_dir=data),
+    ]
+    for attempt in attempts:
+        with pytest.raises(InvalidInputError, match="where kebab keeps its own files"):
+            attempt()
+    assert scanned(tmp_path, data_dir=data) == [source(tmp_path)]
 
 
 def test_a_path_that_is_no_folder_is_refused(tmp_path: Path) -> None:

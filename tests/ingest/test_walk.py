@@ -1,12 +1,14 @@
 import os
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from kebab_stream.errors import ConfigInvalidError, StorageError
-from kebab_stream.ingest.walk import Walk, is_gone, walk
+from kebab_stream.ingest.walk import SKIP_MEANINGS, Skip, SkipReason, Walk, is_gone, walk
 from tests.paths import SHARED
 
 VAULT = SHARED / "data" / "torture" / "markdown" / "vault"
@@ -20,6 +22,10 @@ def write(root: Path, *paths: str, text: str = "text\n") -> None:
 
 def scan(root: Path, exclude: Sequence[str] = (), max_file_bytes: int = 1000) -> Walk:
     return walk(root, exclude=exclude, max_file_bytes=max_file_bytes)
+
+
+def counts(found: Walk) -> dict[str, int]:
+    return dict(Counter(skip.reason for skip in found.skips))
 
 
 def paths_of(root: Path, exclude: Sequence[str] = ()) -> list[str]:
@@ -42,10 +48,22 @@ def test_a_file_is_described_by_place_size_and_time(tmp_path: Path) -> None:
 
 
 def test_an_empty_root_has_no_files(tmp_path: Path) -> None:
-    assert scan(tmp_path) == Walk((), {}, {})
+    assert scan(tmp_path) == Walk((), (), is_empty=True)
 
 
-def test_what_is_passed_over_is_counted_by_reason_with_examples(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["a.md", ".hidden", "photo.png", "folder/", "pipe"])
+def test_a_root_with_anything_in_it_is_not_empty(tmp_path: Path, name: str) -> None:
+    if name.endswith("/"):
+        (tmp_path / name).mkdir()
+    elif name == "pipe":
+        os.mkfifo(tmp_path / name)
+    else:
+        write(tmp_path, name)
+
+    assert not scan(tmp_path).is_empty
+
+
+def test_what_is_passed_over_is_listed_by_reason(tmp_path: Path) -> None:
     write(tmp_path, ".git/config", ".hidden.md", ".obsidian/x.md", ".z/y.md", "x.png", "out/x.md", "tmp/a.md", "ok.md")
     write(tmp_path, "big.md", text="x" * 1001)
     write(tmp_path, "blob", text="a\0b")
@@ -55,22 +73,19 @@ def test_what_is_passed_over_is_counted_by_reason_with_examples(tmp_path: Path) 
     found = scan(tmp_path, exclude=["/tmp"])
 
     assert [file.doc_path for file in found.files] == ["ok.md", "utf16"]
-    assert found.skipped == {
-        "binary": 1,
-        "excluded": 1,
-        "hidden": 5,
-        "ignored": 1,
-        "too_large": 1,
-        "unsupported": 1,
-    }
-    assert found.skipped_examples == {
-        "binary": ("blob",),
-        "excluded": ("tmp",),
-        "hidden": (".git", ".gitignore", ".hidden.md"),
-        "ignored": ("out",),
-        "too_large": ("big.md",),
-        "unsupported": ("x.png",),
-    }
+    assert found.skips == (
+        Skip("binary", "blob"),
+        Skip("excluded", "tmp"),
+        *(Skip("hidden", name) for name in (".git", ".gitignore", ".hidden.md", ".obsidian", ".z")),
+        Skip("ignored", "out"),
+        Skip("too_large", "big.md"),
+        Skip("unsupported", "x.png"),
+    )
+    assert found.no_documents() == {"big.md", "blob", "x.png"}
+
+
+def test_every_reason_has_a_meaning_in_alphabetical_order() -> None:
+    assert list(SKIP_MEANINGS) == sorted(get_args(SkipReason))
 
 
 def test_ignore_files_count_from_their_folders_and_kebabignore_decides(tmp_path: Path) -> None:
@@ -103,19 +118,53 @@ def test_a_bad_exclusion_is_refused(tmp_path: Path) -> None:
         scan(tmp_path, exclude=["!"])
 
 
-def test_links_never_lead_out_of_the_root_nor_into_folders(tmp_path: Path) -> None:
-    write(tmp_path, "secret.md", "root/real.md", "root/folder/x.md")
+def test_links_are_passed_over_wherever_they_lead(tmp_path: Path) -> None:
+    write(tmp_path, "secret.md", "root/real.md", "root/folder/x.md", "root/.private/y.md", "root/out/z.md")
     root = tmp_path / "root"
-    (root / "inside.md").symlink_to("real.md")
-    (root / "outside.md").symlink_to(tmp_path / "secret.md")
-    (root / "loop").symlink_to(root)
-    (root / "folder-link").symlink_to("folder")
-    (root / "broken.md").symlink_to("nowhere.md")
-    (root / "circle.md").symlink_to("circle.md")
+    (root / ".kebabignore").write_text("out/")
+    targets = ("real.md", "../secret.md", ".", "folder", ".private/y.md", "out/z.md", "nowhere.md", "link-7.md")
+    for number, target in enumerate(targets):
+        (root / f"link-{number}.md").symlink_to(target)
     found = scan(root)
 
-    assert [file.doc_path for file in found.files] == ["folder/x.md", "inside.md", "real.md"]
-    assert found.skipped == {"symlink": 5}
+    assert [file.doc_path for file in found.files] == ["folder/x.md", "real.md"]
+    assert counts(found) == {"hidden": 2, "ignored": 1, "symlink": len(targets)}
+
+
+def test_the_data_folder_is_passed_over_as_a_whole(tmp_path: Path) -> None:
+    write(tmp_path, "real/data/index/1/manifest.json", "real/sub/data/a.md", "real/data2/a.md", "real/data.md")
+    (tmp_path / "link").symlink_to("real")
+    found = walk(tmp_path / "link", max_file_bytes=1000, data_dir=tmp_path / "real" / "data")
+
+    assert [file.doc_path for file in found.files] == ["data.md", "data2/a.md", "sub/data/a.md"]
+    assert found.skips == (Skip("data_folder", "data"),)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_file_knows_the_nearest_folder_with_git_in_it(tmp_path: Path, linked: bool) -> None:
+    decomposed = unicodedata.normalize("NFD", "메모")
+    write(tmp_path, f"{decomposed}/root/a.md", f"{decomposed}/root/sub/inner/b/c.md", f"{decomposed}/root/sub/d.md")
+    root = tmp_path / decomposed / "root"
+    (tmp_path / decomposed / ".git").mkdir()
+    (root / "sub" / "inner" / ".git").touch()  # a work tree or submodule has a file there
+    if linked:
+        (tmp_path / "link").symlink_to(root)
+        root = tmp_path / "link"
+
+    assert {file.doc_path: file.repo for file in scan(root).files} == {
+        "a.md": "메모",
+        "sub/d.md": "메모",
+        "sub/inner/b/c.md": "inner",
+    }
+    (root / ".git").mkdir()
+    assert scan(root).files[0].repo == "root"
+
+
+def test_a_file_in_no_repository_has_none(tmp_path: Path) -> None:
+    write(tmp_path, "a/b.md")
+    (tmp_path / "a.git").mkdir()
+
+    assert [file.repo for file in scan(tmp_path).files] == [None]
 
 
 def test_the_root_itself_may_be_a_link_and_hidden(tmp_path: Path) -> None:
@@ -134,7 +183,7 @@ def test_names_are_normalised_and_only_one_of_two_equal_ones_is_kept(tmp_path: P
 
     assert [file.doc_path for file in found.files] == ["폴더/한글.md", "한글.md"]
     assert found.files[0].path.name == f"{decomposed}.md"
-    assert found.skipped_examples == {"duplicate_name": ("폴더/한글.md",)}
+    assert found.skips == (Skip("duplicate_name", "폴더/한글.md"),)
 
 
 def test_names_that_are_no_text_are_passed_over(tmp_path: Path) -> None:
@@ -143,14 +192,22 @@ def test_names_that_are_no_text_are_passed_over(tmp_path: Path) -> None:
     except OSError:
         pytest.skip("this file system refuses such names")
 
-    assert scan(tmp_path) == Walk((), {"bad_name": 1}, {"bad_name": ("a\ufffd.md",)})
+    assert scan(tmp_path).skips == (Skip("bad_name", "a\ufffd.md"),)
 
 
 def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     os.mkfifo(tmp_path / "pipe")
 
-    assert scan(tmp_path).skipped == {"unsupported": 2}
+    assert counts(scan(tmp_path)) == {"unsupported": 2}
+
+
+@pytest.mark.timeout(10)
+def test_an_ignore_file_that_is_a_pipe_does_not_stop_the_walk(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+    os.mkfifo(tmp_path / ".gitignore")
+
+    assert paths_of(tmp_path) == ["a.md"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -163,7 +220,7 @@ def test_a_folder_that_cannot_be_read_is_passed_over_and_its_files_are_not_gone(
     finally:
         (tmp_path / "closed").chmod(0o700)
 
-    assert found.skipped_examples == {"unreadable": ("closed",)}
+    assert found.skips == (Skip("unreadable", "closed"),)
     assert not gone
 
 
@@ -187,10 +244,19 @@ def test_deep_folders_are_walked(tmp_path: Path) -> None:
 def test_only_what_is_not_there_is_gone(tmp_path: Path) -> None:
     decomposed = unicodedata.normalize("NFD", "폴더")
     write(tmp_path, "a.md", ".hidden.md", f"{decomposed}/한글.md")
-    (tmp_path / "broken.md").symlink_to("nowhere")
 
-    assert not any(is_gone(tmp_path, path) for path in ("a.md", ".hidden.md", "폴더/한글.md", "broken.md"))
+    assert not any(is_gone(tmp_path, path) for path in ("a.md", ".hidden.md", "폴더/한글.md"))
     assert all(is_gone(tmp_path, path) for path in ("b.md", "a.md/x.md", "폴더/b.md", "sub/a.md"))
+
+
+def test_a_link_or_a_folder_in_the_place_of_a_file_is_no_file(tmp_path: Path) -> None:
+    write(tmp_path, "real.md", "real/a.md")
+    (tmp_path / "link.md").symlink_to("real.md")
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "root").symlink_to(".")
+
+    assert all(is_gone(tmp_path, path) for path in ("link.md", "link/a.md", "real"))
+    assert not is_gone(tmp_path / "root", "real/a.md")
 
 
 def test_what_the_system_will_not_tell_is_not_gone(tmp_path: Path) -> None:
@@ -206,4 +272,4 @@ def test_the_vault_is_walked() -> None:
     found = walk(VAULT, max_file_bytes=1_000_000)
 
     assert len(found.files) == 36
-    assert found.skipped == {"hidden": 1, "too_large": 2}
+    assert counts(found) == {"hidden": 1, "too_large": 2}

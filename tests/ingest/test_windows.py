@@ -30,6 +30,10 @@ def test_a_long_word_is_cut_anywhere() -> None:
     assert windows("가" * 25, 10) == ["가" * 10, "가" * 10, "가" * 5]
 
 
+def test_no_grapheme_is_cut() -> None:
+    assert windows("x" * 7 + "e\u0301" * 3, 10) == ["x" * 7 + "e\u0301", "e\u0301" * 2]
+
+
 def test_a_text_that_fits_is_its_own_window() -> None:
     assert windows("  한 문장. 두 문장.\n") == ["한 문장. 두 문장."]
     assert windows("x" * 200) == ["x" * 200]

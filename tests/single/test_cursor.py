@@ -20,7 +20,7 @@ QUERY = "0123456789abcdef"
 
 def refusal(cursor: str, revision: str = REVISION, query: str = QUERY) -> StaleCursorError:
     with pytest.raises(StaleCursorError) as caught:
-        decode_cursor(cursor, revision, query)
+        decode_cursor(cursor, revision).offset_in(query)
     return caught.value
 
 
@@ -34,7 +34,7 @@ def with_fields(**changes: object) -> str:
 
 @given(st.integers(0, 2**64 - 1), st.text(), st.text())
 def test_an_offset_is_read_back(offset: int, revision: str, query: str) -> None:
-    assert decode_cursor(encode_cursor(offset, revision, query), revision, query) == offset
+    assert decode_cursor(encode_cursor(offset, revision, query), revision).offset_in(query) == offset
 
 
 def test_a_cursor_is_unpadded_base64url_of_json_with_offset_and_revision() -> None:
@@ -112,7 +112,7 @@ def test_any_text_is_an_offset_or_refused(cursor: str) -> None:
 def test_no_changed_character_goes_unnoticed_or_breaks_the_reader(place: int, char: str) -> None:
     cursor = GOOD[:place] + char + GOOD[place + 1 :]
     try:
-        offset = decode_cursor(cursor, REVISION, QUERY)
+        offset = decode_cursor(cursor, REVISION).offset_in(QUERY)
     except StaleCursorError:
         return
 
@@ -126,6 +126,14 @@ def test_a_cursor_of_another_revision_names_both_and_says_what_to_do() -> None:
     assert REVISION in error.message
     assert "00000008-ba9876543210" in error.message
     assert "Re-issue search" in error.message
+
+
+def test_a_message_repeats_no_more_than_the_beginning_of_a_forged_revision() -> None:
+    error = refusal(with_fields(corpus_revision="x" * 10_000 + "\x1b"))
+
+    assert error.details == {"reason": "revision"}
+    assert len(error.message) < 300
+    assert error.hint == "search again without the cursor"  # fits flags, items and arguments alike
 
 
 def test_a_cursor_of_another_query_is_refused() -> None:

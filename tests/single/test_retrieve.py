@@ -117,12 +117,15 @@ def test_a_hybrid_score_is_its_formula_over_the_union_of_both_sides(
         assert 0 <= hit.score <= 1
 
 
-def test_the_first_of_both_sides_has_the_reciprocal_rank_score_one(library: Engine) -> None:
-    hits = ask(library, "strasse", "hybrid", Search(fusion="rrf")).hits
+def test_the_first_of_both_sides_has_the_reciprocal_rank_score_one(tmp_path: Path) -> None:
+    config = config_of(tmp_path / "data")
+    ingest_files(config, tmp_path / "source", {"a.md": "coffee", "b.md": "coffee with milk and sugar", "c.md": "tea"})
+    with Engine.open(config) as engine:
+        hits = ask(engine, "coffee", "hybrid", Search(fusion="rrf")).hits
 
-    firsts = [hit for hit in hits if (hit.retrieval.lexical_rank, hit.retrieval.vector_rank) == (1, 1)]
-    assert [hit.score for hit in firsts] in ([], [1.0])
-    assert all((hit.score == 1.0) == (hit in firsts) for hit in hits)
+    ranks = [(hit.doc_path, hit.retrieval.lexical_rank, hit.retrieval.vector_rank) for hit in hits]
+    assert ranks == [("a.md", 1, 1), ("b.md", 2, 2), ("c.md", None, 3)]
+    assert [hit.score == 1.0 for hit in hits] == [True, False, False]
 
 
 @pytest.mark.parametrize("mode", MODES)

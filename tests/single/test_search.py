@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,8 +14,9 @@ from pydantic import TypeAdapter
 
 from kebab_stream.analyser import terms
 from kebab_stream.config import Search
+from kebab_stream.embed import Embedder
 from kebab_stream.engine import Engine
-from kebab_stream.errors import InvalidInputError, StaleCursorError
+from kebab_stream.errors import InvalidInputError, KebabError, StaleCursorError
 from kebab_stream.model import MODES, Filters, Mode, SearchHit, SearchOpts, SearchQuery, SearchResponse
 from kebab_stream.render import to_json
 from kebab_stream.single.cursor import encode_cursor, fingerprint
@@ -155,6 +157,37 @@ def test_a_change_of_the_corpus_refuses_old_cursors(tmp_path: Path) -> None:
         ask(engine, query, SearchOpts(cursor=cursor))
 
     assert caught.value.details == {"reason": "revision"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "opts", "code"),
+    [
+        ({"mode": "foo"}, SearchOpts(), "invalid_input"),
+        ({"filters": Filters(must="esru")}, SearchOpts(), "invalid_input"),  # type: ignore[arg-type]  # a mistake
+        ({"filters": Filters(path_glob="[")}, SearchOpts(), "invalid_input"),
+        ({}, SearchOpts(max_tokens=0), "invalid_input"),
+        ({}, SearchOpts(cursor="x"), "stale_cursor"),
+        ({}, SearchOpts(cursor=encode_cursor(1, "another revision", "")), "stale_cursor"),
+    ],
+)
+def test_what_can_be_refused_is_before_a_model_is_loaded(
+    library: Engine, changes: dict[str, Any], opts: SearchOpts, code: str
+) -> None:
+    def never_loaded() -> Embedder | None:
+        raise AssertionError("nobody needs the model")
+
+    query = replace(SearchQuery(query=TEXT), **changes)
+    with pytest.raises(KebabError) as caught:
+        search(library.snapshot, never_loaded, query, opts, library.config.search, now=NOW)
+
+    assert caught.value.code == code
+
+
+def test_lists_in_filters_are_as_good_as_tuples(library: Engine) -> None:
+    listed = Filters(source=["left"], must=["coffee"])  # type: ignore[arg-type]  # as people write it
+    query = SearchQuery(query=TEXT, k=3, filters=Filters(source=("left",), must=("coffee",)))
+
+    assert ask(library, replace(query, filters=listed)) == ask(library, query)
 
 
 # --- limits and defaults ----------------------------------------------------------------------------------

@@ -165,11 +165,36 @@ def test_long_rows_of_flags_are_cut_between_flags() -> None:
         assert uncut(snippet_of(text, {}, cap).at(cap)[0]).removeprefix("x").replace("🇰🇷", "") == ""
 
 
-def test_the_time_is_linear_where_every_word_matches() -> None:
-    text = " ".join(f"w{number % 700}" for number in range(3200))
+LONG = {
+    "ASCII": " ".join(f"w{number % 700}" for number in range(3200)),
+    "Cyrillic": " ".join(f"слово{number % 700}" for number in range(3200)),
+    "Thai": "".join(f"กาแฟ{number % 700}" for number in range(3200)),
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG.keys())
+def test_the_time_is_linear_where_every_word_matches(text: str) -> None:
     weights = weights_of(text)
     started = perf_counter()
     for _ in range(5):
         snippet_of(text, weights, 10_000).at(10_000)
 
     assert perf_counter() - started < 3  # 30 ms each, where a quadratic way takes seconds
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG.keys())
+def test_graphemes_are_looked_for_once_however_often_a_text_is_cut(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, finditer = [], regex.finditer
+
+    def counted(pattern: str, text: str, pos: int) -> Iterator[regex.Match[str]]:
+        for grapheme in finditer(pattern, text, pos=pos):
+            seen.append(grapheme.start())
+            yield grapheme
+
+    monkeypatch.setattr(regex, "finditer", counted)
+    snippet = snippet_of(text, weights_of(text[9_000:9_020]), 220)
+    for cap in range(FLOOR_CHARS, 221):
+        snippet.at(cap)
+
+    assert len(seen) == len(set(seen)) <= 10_000
+    assert bool(seen) == (not text.isascii())

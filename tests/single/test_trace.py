@@ -17,7 +17,8 @@ TRACED = SearchOpts(trace=True)
 def trace_of(
     engine: Engine, mode: Mode, *, depth: int = 200, text: str = "coffee 커피"
 ) -> tuple[SearchResponse, Trace]:
-    shallow = Engine(replace(engine.config, search=Search(candidate_depth=depth)), engine.snapshot, engine._embedders)
+    shallow = Engine(replace(engine.config, search=Search(candidate_depth=depth)), engine.snapshot)
+    shallow._embedder = engine._embedder  # loaded once
     response = shallow.search_with_opts(SearchQuery(query=text, mode=mode, k=1000), TRACED)
     assert response.trace is not None
     return response, response.trace

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab_stream.errors import InvalidInputError
+from kebab_stream.model import Filters, SearchOpts, SearchQuery
 from kebab_stream.single import validate
 
 
@@ -57,6 +58,63 @@ def test_modes_and_trust_levels_are_known_by_name_and_case() -> None:
     assert validate.trust_level("secondary") == "secondary"
     assert refusal(validate.mode, "Vector").message == 'mode: expected lexical, vector or hybrid, got "Vector"'
     assert refusal(validate.trust_level, "").message == 'trust_min: expected primary, secondary or generated, got ""'
+
+
+def asked(query: object = "text", mode: object = "hybrid", k: object = None, **filters: object) -> SearchQuery:
+    """A query as a caller without a type checker may make it."""
+    return SearchQuery(query=query, mode=mode, k=k, filters=Filters(**filters))  # type: ignore[arg-type]  # on purpose
+
+
+def opts(**changes: object) -> SearchOpts:
+    return SearchOpts(**changes)  # type: ignore[arg-type]  # on purpose
+
+
+NAIVE = datetime(2026, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "options", "message"),
+    [
+        (asked(query=" "), opts(), 'query: expected text that is not blank, got " "'),
+        (asked(query=None), opts(), "query: expected text that is not blank, got null"),
+        (asked(mode="foo"), opts(), 'mode: expected lexical, vector or hybrid, got "foo"'),
+        (asked(mode=None), opts(), "mode: expected lexical, vector or hybrid, got null"),
+        (asked(k=-1), opts(), f"k: expected {validate.ACCEPTED['k']}, got -1"),
+        (asked(k=5000), opts(), f"k: expected {validate.ACCEPTED['k']}, got 5000"),
+        (asked(k=True), opts(), f"k: expected {validate.ACCEPTED['k']}, got true"),
+        (asked(k=1.5), opts(), f"k: expected {validate.ACCEPTED['k']}, got 1.5"),
+        (asked(), opts(max_tokens=0), f"max_tokens: expected {validate.ACCEPTED['max_tokens']}, got 0"),
+        (asked(), opts(max_tokens=-5), f"max_tokens: expected {validate.ACCEPTED['max_tokens']}, got -5"),
+        (asked(), opts(snippet_chars=0), f"snippet_chars: expected {validate.ACCEPTED['snippet_chars']}, got 0"),
+        (asked(), opts(snippet_chars=-5), f"snippet_chars: expected {validate.ACCEPTED['snippet_chars']}, got -5"),
+        (asked(), opts(cursor=7), f"cursor: expected {validate.ACCEPTED['cursor']}, got 7"),
+        (asked(must="esru"), opts(), 'must: expected a tuple or list of texts, got "esru"'),
+        (asked(tag=(1,)), opts(), "tag: expected a tuple or list of texts, got [1]"),
+        (asked(source=None), opts(), "source: expected a tuple or list of texts, got null"),
+        (asked(lang=("ko",)), opts(), f'lang: expected {validate.ACCEPTED["lang"]}, got ["ko"]'),
+        (asked(trust_min="foo"), opts(), 'trust_min: expected primary, secondary or generated, got "foo"'),
+        (
+            asked(ingested_after=NAIVE),
+            opts(),
+            'ingested_after: expected a datetime with a time zone, got "2026-01-01T00:00:00"',
+        ),
+        (
+            asked(ingested_after="2026-01-01"),
+            opts(),
+            'ingested_after: expected a datetime with a time zone, got "2026-01-01"',
+        ),
+    ],
+)
+def test_a_search_is_checked_whoever_asks(query: SearchQuery, options: SearchOpts, message: str) -> None:
+    assert refusal(validate.search, query, options).message == message
+
+
+def test_lists_of_a_filter_become_tuples() -> None:
+    query = asked(k=0, source=["a", "b"], must=[], lang="ko", ingested_after=datetime(2026, 1, 1, tzinfo=UTC))
+
+    checked = validate.search(query, opts(max_tokens=1, snippet_chars=10_000, cursor=""))
+
+    assert checked == asked(k=0, source=("a", "b"), lang="ko", ingested_after=datetime(2026, 1, 1, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(
