@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from kebab_stream.config.refusals import Place, bad_value
-from kebab_stream.config.settings import SOURCES, Chunking, Config, Source
+from kebab_stream.config.settings import SOURCES, Chunking, Config, Embedding, Source
 
 Places = Mapping[str, Place]
 
@@ -17,10 +17,11 @@ def check(config: Config, places: Places) -> None:
         places: where each setting was given, by dotted name; `workspace.sources` where there are sources.
 
     Raises:
-        ConfigInvalidError: overlap >= target, target > max, an address that is no HTTP one, or source ids or roots
-            that are not unique.
+        ConfigInvalidError: overlap >= target, target > max, a static model that is not bundled, an address that is
+            no HTTP one, or source ids or roots that are not unique.
     """
     _check_chunking(config.ingest.chunking, places)
+    _check_model(config.models.embedding, places["models.embedding.model"])
     _check_endpoint(config.models.llm.endpoint, places["models.llm.endpoint"])
     if config.workspace.sources:
         _check_sources(config.workspace.sources, places[SOURCES].origin)
@@ -36,6 +37,14 @@ def _check_chunking(sizes: Chunking, places: Places) -> None:
     if sizes.target_chars > sizes.max_chars:
         limit = f"at most {largest.name} = {sizes.max_chars} ({largest.origin})"
         raise bad_value(target, sizes.target_chars, limit)
+
+
+def _check_model(embedding: Embedding, place: Place) -> None:
+    bundled = Embedding().model
+    if embedding.provider == "static" and embedding.model_path is None and embedding.model != bundled:
+        raise bad_value(
+            place, embedding.model, f'"{bundled}", or another name together with models.embedding.model_path'
+        )
 
 
 def _check_endpoint(endpoint: str | None, place: Place) -> None:

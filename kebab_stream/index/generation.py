@@ -112,6 +112,9 @@ class Generation:
             counts.append(generation.vectors.n_chunks)
         if any(count != manifest.n_chunks for count in counts):
             raise IndexCorruptError(str(folder), "its files disagree on the number of chunks")
+        numbers = generation.chunk_docs
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(generation.doc_ids):
+            raise IndexCorruptError(str(folder / _CHUNK_DOCS), "names documents that are not there")
         return generation
 
     def chunk_id(self, number: int) -> bytes:
@@ -124,6 +127,19 @@ class Generation:
         numbers = _numbers_of(_as_rows(doc_ids), self.doc_ids)
         chosen[numbers[numbers >= 0]] = True
         return chosen[self.chunk_docs]
+
+
+def verify(folder: Path) -> None:
+    """Compare every file of a generation with the checksum taken when it was written.
+
+    Raises:
+        IndexCorruptError: a file is not what was written.
+        StorageError: a file cannot be read.
+    """
+    for name, (size, digest) in read_manifest(folder).files.items():
+        _check_size(folder / name, size)
+        if _checksum(folder / name) != digest:
+            raise IndexCorruptError(str(folder / name), "its bytes are not those that were written")
 
 
 def write_generation(
@@ -272,6 +288,9 @@ def _check_size(path: Path, size: int) -> None:
 def _sync_and_sum(path: Path) -> tuple[int, str]:
     """Bring a written file to disk; its size and checksum."""
     sync(path)
+    return path.stat().st_size, _checksum(path)
+
+
+def _checksum(path: Path) -> str:
     with path.open("rb") as file:
-        digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
-        return file.tell(), digest.hexdigest()
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

@@ -137,9 +137,11 @@ class LexicalIndex:
         return weight
 
     def chunks_with(self, term: str) -> NDArray[np.int32]:
-        """The chunks in which the term occurs, ascending."""
+        """The chunks in which the term occurs, ascending. Raises IndexCorruptError if there are no such chunks."""
         start, end = self._bounds(_encoded(term))
-        return self._chunks[start:end]
+        chunks = self._chunks[start:end]
+        self._check("chunks", fits=start == end or (chunks.min() >= 0 and chunks.max() < self.n_chunks))
+        return chunks
 
     def document_frequency(self, term: str) -> int:
         """In how many chunks the term occurs."""

@@ -210,6 +210,8 @@ def translated(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if str(error).startswith("no such"):  # table or column
             raise store_corrupt(path, str(error)) from error
+        if str(error).startswith("Could not decode"):  # its text quotes the document
+            raise store_corrupt(path, "a text in it is not UTF-8") from error
         raise StorageError(f"{path}: {error}") from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise store_corrupt(path, str(error)) from error

@@ -44,7 +44,7 @@ class TextIndex:
         """
         folded = mapped_bytes(folder / FOLDED_FILE)
         offsets = mapped(folder / OFFSETS_FILE, np.dtype("<i8"))
-        if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(folded):
+        if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(folded) or not (np.diff(offsets) > 0).all():
             raise IndexCorruptError(str(folder / OFFSETS_FILE), f"does not divide {FOLDED_FILE}")
         return cls(folded, offsets)
 

@@ -15,6 +15,7 @@ from kebab_stream.index.generation import (
     Generation,
     Manifest,
     read_manifest,
+    verify,
     write_generation,
 )
 from kebab_stream.index.snapshot import INDEX_FOLDER
@@ -73,7 +74,13 @@ class IndexUpdate:
 
         Returns:
             The new corpus_revision.
+
+        Raises:
+            IndexCorruptError: the chunks to carry over are damaged. Copied, the damage would look sound.
         """
+        current = self._store.meta("corpus_revision")
+        if self._old and current:
+            verify(self._folder / current)
         revision = self._next_revision()
         write_generation(
             self._folder / revision,
@@ -82,7 +89,6 @@ class IndexUpdate:
             added=self._added,
             embedding=self._spec(),
         )
-        self._store.set_meta("generation", revision)  # by which `Ingestion` knows a first run
         self._store.set_meta("corpus_revision", revision)
         self._store.commit()
         self.remove_leftovers()

@@ -139,7 +139,7 @@ class Ingestion:
 
     @property
     def _is_first(self) -> bool:
-        return self.store.meta("generation") is None
+        return self.store.meta("corpus_revision") is None
 
     def _prepared(self, to_read: ToRead, data: bytes | OSError) -> Prepared | None:
         try:

@@ -14,7 +14,7 @@ from kebab_stream.analyser import fold, terms
 from kebab_stream.index.generation import Generation
 from kebab_stream.index.lexical import Occurrences
 
-_QUOTED = re.compile('"([^"]*)"|“([^”]*)”|「([^」]*)」|『([^』]*)』')
+_QUOTED = re.compile('"([^"]*)"|“([^“”]*)”|「([^「」]*)」|『([^『』]*)』')
 _WORD = r"[^\W\u0590-\u1dff\u2000-\U0010ffff]"
 """A digit, `_` or a letter of Latin, Greek, Cyrillic or Armenian: scripts whose words nothing is written to."""
 _HANGUL = re.compile(r" ?[가-힣][가-힣 ]*")
@@ -50,7 +50,8 @@ def _find(generation: Generation, phrase: str) -> Occurrences:
     pattern = phrase_pattern(phrase)
     numbers = np.flatnonzero(_may_contain(generation, phrase))
     counts = np.array(
-        [len(pattern.findall(generation.texts.raw(number).decode("utf-8"))) for number in numbers.tolist()], np.int64
+        [len(pattern.findall(generation.texts.raw(number).decode("utf-8", "replace"))) for number in numbers.tolist()],
+        np.int64,
     )
     return Occurrences(numbers[counts > 0], counts[counts > 0])
 

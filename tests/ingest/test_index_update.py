@@ -67,6 +67,7 @@ def test_index_and_store_are_those_of_a_fresh_ingest(
 ) -> None:
     with TemporaryDirectory() as place:
         library = Library.at(Path(place), model if vectors else None)
+        (library.root / ".hidden").touch()  # an empty folder would look like a mount that is missing
         for changes in steps:
             library.update({path: text for path, text in changes.items() if text or (library.root / path).exists()})
 
@@ -261,3 +262,13 @@ def test_an_index_that_does_not_belong_to_the_store_is_refused_and_can_be_rebuil
     assert library.update() == "1 0 3 0"
     with fresh(library) as other:
         assert library.index_files() == other.index_files()
+
+
+def test_damage_in_what_is_carried_over_is_found_before_it_gets_a_new_checksum(library: Library) -> None:
+    path = library.data_dir / "index" / library.revision() / "vectors.rows"
+    path.write_bytes(bytes(byte ^ 1 for byte in path.read_bytes()))
+
+    with pytest.raises(IndexCorruptError, match=r"vectors\.rows"):
+        library.update({"c.md": "a third"})
+    library.ingest(rebuild_index=True)
+    assert library.update({"c.md": "a third"})

@@ -42,7 +42,8 @@ def library(tmp_path: Path) -> Library:
 
 def assert_nothing_changed(library: Library) -> None:
     assert (len(library.find("before")), len(library.find("after"))) == (FILES, 0)
-    assert library.generations() == ["00000001"]
+    assert library.generations() == [library.revision()]
+    assert library.revision().startswith("00000001-")
 
 
 def assert_nobody_writes(library: Library) -> None:
@@ -53,7 +54,8 @@ def assert_nobody_writes(library: Library) -> None:
 def assert_the_next_run_works(library: Library) -> None:
     assert library.update() == f"0 {FILES} 0 0"
     assert (len(library.find("before")), len(library.find("after"))) == (0, FILES)
-    assert library.generations() == ["00000002"]
+    assert library.generations() == [library.revision()]
+    assert library.revision().startswith("00000002-")
     assert not list(library.data_dir.glob(".*"))
 
 
@@ -197,7 +199,7 @@ def test_nothing_stays_open(library: Library) -> None:
         library.ingest(library.root, progress=fail_at("read"))
     assert open_in(library.data_dir) == []
     assert_the_next_run_works(library)
-    (library.data_dir / "index" / "00000002" / "texts.folded").unlink()
+    (library.data_dir / "index" / library.revision() / "texts.folded").unlink()
     with pytest.raises(IndexCorruptError):
         library.find("after")
     library.ingest(rebuild_index=True)
