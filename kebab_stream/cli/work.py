@@ -28,6 +28,8 @@ def run_async(work: AsyncWork) -> int:
     """
     import anyio  # late: most commands have no event loop
 
+    # Until the receiver stands there is nothing to wait for. With this in place the loop leaves the signal alone.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(EXIT_INTERRUPTED))
     return anyio.run(_interruptible, work)
 
 
