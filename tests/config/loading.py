@@ -19,7 +19,7 @@ def load(
     file: Path | None = None,
     environ: Mapping[str, str] = {},
     overrides: Mapping[str, object] = {},
-    cwd: Path = Path("/work"),
+    cwd: Path = Path("/home/ann"),
 ) -> Config:
     """Load `text` as the file, if there is one, over /home/ada."""
     if file is not None:

@@ -67,7 +67,7 @@ def test_an_override_of_none_is_not_given() -> None:
 def test_an_override_may_be_text_or_a_path() -> None:
     config = load(overrides={"search.default_k": "5", "storage.data_dir": Path("data")})
 
-    assert (config.search.default_k, config.storage.data_dir) == (5, Path("/work/data"))
+    assert (config.search.default_k, config.storage.data_dir) == (5, Path("/home/ann/data"))
 
 
 def test_a_value_that_a_stronger_layer_replaces_is_not_looked_at(file: Path) -> None:

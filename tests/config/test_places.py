@@ -67,13 +67,13 @@ def test_an_unknown_home_folder_is_an_error_that_names_home(monkeypatch: pytest.
     [
         ("~", "/home/ada"),
         ("~/kebab", "/home/ada/kebab"),
-        ("a/~", "/work/a/~"),
+        ("a/~", "/home/ann/a/~"),
         ("${PLACE}/x${N}", "/mnt/x1"),
         ("${XDG_DATA_HOME}/k", "/home/ada/.local/share/k"),
-        ("plain", "/work/plain"),
-        (".", "/work"),
+        ("plain", "/home/ann/plain"),
+        (".", "/home/ann"),
         ("/abs/a$b", "/abs/a$b"),
-        ("한글 폴더", "/work/한글 폴더"),
+        ("한글 폴더", "/home/ann/한글 폴더"),
     ],
 )
 def test_paths_are_expanded_and_absolute(text: str, expected: str) -> None:
