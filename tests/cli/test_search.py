@@ -244,3 +244,25 @@ def test_numbers_are_plain_ascii_digits(fixture_data: Path) -> None:
         done = kebab("search", "coffee", "--k", text, "--json", data_dir=fixture_data)
 
         assert (done.status, done.error["details"]["key"]) == (2, "k")
+
+
+def test_a_budget_of_200_tokens_shows_less_and_says_so(fixture_data: Path) -> None:
+    whole = kebab("search", "the backup", "--json", data_dir=fixture_data).lines[0]
+    cut = kebab("search", "the backup", "--max-tokens", "800", "--json", data_dir=fixture_data)
+    least = kebab("search", "the backup", "--max-tokens", "200", "--json", data_dir=fixture_data).lines[0]
+
+    (response,) = cut.lines
+    assert response["truncated"]
+    assert 1 < len(response["hits"]) < len(whole["hits"])
+    assert len(cut.out.decode().rstrip("\n")) <= 800 * 4
+    assert (least["truncated"], len(least["hits"])) == (True, 1)
+    assert len(least["hits"][0]["snippet"]) <= 60
+
+
+def test_people_are_told_how_to_go_on_after_a_cut(fixture_data: Path) -> None:
+    cut = kebab("search", "the backup", "--max-tokens", "800", data_dir=fixture_data)
+
+    (note,) = cut.err.decode().splitlines()
+    cursor = note.removeprefix("[truncated; use --cursor ").removesuffix(" for the next page]")
+    following = kebab("search", "the backup", "--cursor", cursor, data_dir=fixture_data)
+    assert following.out.startswith(b"%d. " % (cut.out.count(b"\n") // 2 + 1))
