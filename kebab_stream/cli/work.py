@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from anyio.abc import TaskStatus
 
 EXIT_INTERRUPTED = 130
+_SAME_INTERRUPT_S = 0.2
+"""Signals closer together are one Ctrl-C: some senders signal the process and its group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +49,14 @@ async def _interruptible(work: AsyncWork) -> int:
 
 
 async def _cancel_on_interrupt(scope: "CancelScope", *, task_status: "TaskStatus[None]") -> None:
-    from anyio import open_signal_receiver
+    from anyio import current_time, open_signal_receiver
 
     with open_signal_receiver(signal.SIGINT) as signals:
         task_status.started()
+        patience_ends = float("inf")
         async for _ in signals:
-            if scope.cancel_called:
+            if current_time() > patience_ends:
                 os._exit(EXIT_INTERRUPTED)
-            scope.cancel()
+            if not scope.cancel_called:
+                scope.cancel()
+                patience_ends = current_time() + _SAME_INTERRUPT_S
