@@ -40,7 +40,8 @@ def _filter_options(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def _filter_option(definition: FilterDef) -> Decorator:
-    text = definition.help[0].upper() + definition.help[1:] + "."
+    text = definition.help[0].upper() + definition.help[1:]
+    text += "; repeatable, or separated by commas." if definition.values == "list" else "."
     return click.option(
         definition.flag, metavar=definition.metavar, type=str, multiple=definition.values != "one", help=text
     )
@@ -60,7 +61,7 @@ def _filter_option(definition: FilterDef) -> Decorator:
 @common_options
 @click.pass_context
 def command(context: click.Context, /, **options: Any) -> object:
-    """Search the index for QUERY, which is literal text: it has no operators."""
+    """Search the index for QUERY: literal text, no operators. A "quoted part" ranks what contains it higher."""
     told = common()
     if options["bulk"]:
         _warn_of_ignored(context, told)
