@@ -94,8 +94,8 @@ def _query_of(options: dict[str, Any]) -> tuple[SearchQuery, SearchOpts]:
     if options["query"] is None:
         raise InvalidInputError("QUERY is missing", "give the text to search for, or --bulk to read queries from stdin")
     query = SearchQuery(
-        query=validate.query_text(options["query"]),
-        mode=validate.mode(options["mode"]),
+        query=options["query"],
+        mode=options["mode"],
         k=_whole(options, "k"),
         filters=Filters(**{definition.name: _filter_value(definition, options) for definition in FILTERS}),
     )
@@ -105,7 +105,8 @@ def _query_of(options: dict[str, Any]) -> tuple[SearchQuery, SearchOpts]:
         cursor=options["cursor"],
         trace=options["trace"],
     )
-    return query, opts
+    # The engine checks too; here it is before its libraries are imported.
+    return validate.search(query, opts), opts
 
 
 def _whole(options: dict[str, Any], name: str) -> int | None:
@@ -114,7 +115,7 @@ def _whole(options: dict[str, Any], name: str) -> int | None:
         return None
     if not _WHOLE.fullmatch(text):
         raise validate.refused(name, text)
-    return validate.whole_number(name, int(text))
+    return int(text)
 
 
 def _filter_value(definition: FilterDef, options: dict[str, Any]) -> Any:
@@ -123,8 +124,6 @@ def _filter_value(definition: FilterDef, options: dict[str, Any]) -> Any:
         return None
     if definition.name == "ingested_after":
         return validate.instant(value)
-    if definition.name == "trust_min":
-        return validate.trust_level(value)
     if definition.values == "list":
         parts = tuple(part.strip() for text in value for part in text.split(",") if part.strip())
         if value and not parts:
