@@ -98,6 +98,11 @@ class Document:
     source_type: str
     trust_level: TrustLevel
     tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    """Other names of the document, which its author gave it."""
+    created: str | None
+    """Date or time that the document states of itself: RFC 3339, or a plain date."""
+    modified: str | None
     content_hash: str
     size: int
     mtime_ns: int

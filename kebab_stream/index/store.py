@@ -13,11 +13,19 @@ from pathlib import Path
 from typing import Self
 
 from kebab_stream.errors import IndexCorruptError, NotIndexedError, StorageError
-from kebab_stream.index.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, Row, SourceRow, chunk_of, document_of
+from kebab_stream.index.rows import (
+    CHUNK_COLUMNS,
+    DOCUMENT_COLUMNS,
+    Row,
+    SourceRow,
+    chunk_of,
+    document_of,
+    unpacked_text,
+)
 from kebab_stream.model import Chunk, ChunkId, DocId, Document
 
 STORE_FILE = "kebab.sqlite"
-STORE_VERSION = 1
+STORE_VERSION = 2
 
 N_CHUNK_COLUMNS = CHUNK_COLUMNS.count(",") + 1
 _MAX_VARIABLES = 500
@@ -149,6 +157,14 @@ class Store:
         if len(rows) < len(set(ids)):
             raise IndexCorruptError(str(self._path), "lacks chunks that the index files have")
         return rows
+
+    def text_of(self, doc_id: DocId) -> str | None:
+        """The whole text of a document as it was parsed, or None if there is no such document."""
+        rows = self.rows(
+            "SELECT text FROM texts JOIN documents USING (doc_no) WHERE doc_id = ?", (bytes.fromhex(doc_id),)
+        )
+        with _understood(self._path):
+            return unpacked_text(rows[0][0]) if rows else None
 
     def chunk_keys(self) -> Iterator[tuple[bytes, bytes]]:
         """(chunk id, document id) of every chunk, 16 bytes each, in chunk id order."""

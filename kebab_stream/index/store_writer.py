@@ -18,6 +18,7 @@ from kebab_stream.index.rows import (
     SourceRow,
     chunk_row,
     document_row,
+    packed_text,
 )
 from kebab_stream.index.store import (
     N_CHUNK_COLUMNS,
@@ -120,8 +121,8 @@ class StoreWriter(Store):
         """Remove a document with its chunks and tags."""
         self._write("DELETE FROM documents WHERE doc_id = ?", (bytes.fromhex(doc_id),))
 
-    def replace(self, document: Document, chunks: Iterable[Chunk]) -> None:
-        """Put a document and its chunks in the place of what was stored under its id."""
+    def replace(self, document: Document, text: str, chunks: Iterable[Chunk]) -> None:
+        """Put a document, its whole text and its chunks in the place of what was stored under its id."""
         self.remove(document.doc_id)
         values = document_row(document)
         with translated(self._path):
@@ -129,6 +130,7 @@ class StoreWriter(Store):
                 f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES ({marks(len(values))})", values
             )
             doc_no = cursor.lastrowid
+            self._connection.execute("INSERT INTO texts VALUES (?, ?)", (doc_no, packed_text(text)))
             self._connection.executemany("INSERT INTO tags VALUES (?, ?)", [(doc_no, tag) for tag in document.tags])
             self._connection.executemany(
                 f"INSERT INTO chunks (doc_no, {CHUNK_COLUMNS}) VALUES ({marks(1 + N_CHUNK_COLUMNS)})",

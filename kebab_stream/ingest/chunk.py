@@ -31,6 +31,7 @@ class Piece:
     symbol: str | None
     line_start: int
     line_end: int
+    page: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,17 @@ class _Unit:
 
 
 @dataclass(frozen=True, slots=True)
+class _Place:
+    """What all of a section has in common."""
+
+    heading_path: tuple[str, ...] = ()
+    symbol: str | None = None
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Section:
-    heading_path: tuple[str, ...]
+    place: _Place
     units: list[_Unit]
 
     @property
@@ -66,47 +76,55 @@ def chunk(document: ParsedDocument, sizes: Chunking) -> list[Piece]:
     - A longer paragraph is cut between lines, a longer line between sentences, a longer sentence between words
       or, if need be, graphemes.
 
+    - A page begins a new section, and so does what source code defines.
+
     Every line that a block of the document covers is in a chunk; no chunk is blank or longer than `max_chars`.
     """
     text = "\n".join(document.lines)
     line_starts = list(accumulate((len(line) + 1 for line in document.lines), initial=0))
-    sections = list(_joined(_sections(document.blocks, text, line_starts, sizes), sizes.target_chars))
-    spans: list[tuple[int, int, tuple[str, ...]]] = []
+    sections = list(_joined(_sections(document, text, line_starts, sizes), sizes.target_chars))
+    spans: list[tuple[int, int, _Place]] = []
     for section in sections:
         end = section.units[-1].end
         is_bare_tail = section is sections[-1] and not section.has_content
         if spans and is_bare_tail and end - spans[-1][0] <= sizes.max_chars:
-            start, _, heading_path = spans.pop()
-            spans.append((start, end, heading_path))
+            start, _, place = spans.pop()
+            spans.append((start, end, place))
         else:
-            spans += [(start, end, section.heading_path) for start, end in _pack(text, section.units, sizes)]
+            spans += [(start, end, section.place) for start, end in _pack(text, section.units, sizes)]
+    file_lines = document.file_lines or range(1, len(document.lines) + 1)
     return [
         Piece(
             text[start:end],
-            heading_path,
-            None,
-            bisect_right(line_starts, start),
-            bisect_right(line_starts, end - 1),
+            place.heading_path,
+            place.symbol,
+            file_lines[bisect_right(line_starts, start) - 1],
+            file_lines[bisect_right(line_starts, end - 1) - 1],
+            place.page,
         )
-        for start, end, heading_path in spans
+        for start, end, place in spans
     ]
 
 
 # --- sections --------------------------------------------------------------------------------------------
 
 
-def _sections(blocks: Sequence[Block], text: str, line_starts: Sequence[int], sizes: Chunking) -> Iterator[_Section]:
+def _sections(document: ParsedDocument, text: str, line_starts: Sequence[int], sizes: Chunking) -> Iterator[_Section]:
     open_headings: list[Block] = []
+    place = _Place()
     units: list[_Unit] = []
-    for block in blocks:
+    for block in document.blocks:
         if block.kind == "heading":
-            if units:
-                yield _Section(_path(open_headings), units)
-                units = []
             open_headings = [heading for heading in open_headings if heading.level < block.level] + [block]
+        page = document.pages[block.line_start - 1] if document.pages else None
+        here = _Place(_path(open_headings), block.symbol, page)
+        if units and (block.kind == "heading" or here != place):
+            yield _Section(place, units)
+            units = []
+        place = here
         units += _units(text, block, line_starts[block.line_start - 1], line_starts[block.line_end] - 1, sizes)
     if units:
-        yield _Section(_path(open_headings), units)
+        yield _Section(place, units)
 
 
 def _path(headings: Sequence[Block]) -> tuple[str, ...]:
@@ -116,19 +134,19 @@ def _path(headings: Sequence[Block]) -> tuple[str, ...]:
 def _joined(sections: Iterator[_Section], target: int) -> Iterator[_Section]:
     """Put sections without content before the next one, under whose headings they then stand."""
     waiting: list[_Unit] = []
-    heading_path: tuple[str, ...] = ()
+    place = _Place()
     for section in sections:
         if section.has_content:
-            yield _Section(section.heading_path, waiting + section.units)
+            yield _Section(section.place, waiting + section.units)
             waiting = []
             continue
         if waiting and section.units[-1].end - waiting[0].start > target:  # an outline, nothing but headings
-            yield _Section(heading_path, waiting)
+            yield _Section(place, waiting)
             waiting = []
         waiting = waiting + section.units
-        heading_path = section.heading_path
+        place = section.place
     if waiting:
-        yield _Section(heading_path, waiting)
+        yield _Section(place, waiting)
 
 
 # --- units -----------------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ class Block:
     """1…6 for a heading, else 0."""
     heading: str = ""
     """The heading as plain text; may be empty even for a heading."""
+    symbol: str | None = None
+    """The name of what source code defines here, with what encloses it: `Store.open`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,7 @@ class ParsedDocument:
     media: str
     title: str
     lines: tuple[str, ...]
-    """All lines of the file, without their ends."""
+    """All lines of the text, without their ends; what chunks are stretches of."""
     blocks: tuple[Block, ...]
     lang: str | None
     """Language of the text, `und` if it cannot be told, None for source code."""
@@ -43,3 +45,10 @@ class ParsedDocument:
     aliases: tuple[str, ...] = ()
     trust_level: TrustLevel | None = None
     source_type: str | None = None
+    created: str | None = None
+    """RFC 3339, or a plain date."""
+    modified: str | None = None
+    file_lines: tuple[int, ...] | None = None
+    """Line of the file, from 1, that each of `lines` comes from, where the text is not the file's own; ascending."""
+    pages: tuple[int, ...] | None = None
+    """The page, from 1, of each of `lines`, in a file that has pages; ascending. No block spans two."""

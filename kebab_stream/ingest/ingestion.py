@@ -110,7 +110,7 @@ class Ingestion:
         """Store and index files that were read, or note why they could not be."""
         prepared = [one for to_read, data in batch if (one := self._prepared(to_read, data))]
         for one in prepared:
-            self.store.replace(one.document, one.chunks)
+            self.store.replace(one.document, one.text, one.chunks)
         if self.continues:
             self.index.add([(chunk, one.document) for one in prepared for chunk in one.chunks])
 

@@ -24,6 +24,8 @@ class Prepared:
     """A document ready to be stored."""
 
     document: Document
+    text: str
+    """The whole text of the file, as it was parsed."""
     chunks: Sequence[Chunk]
 
 
@@ -40,7 +42,8 @@ def prepare(source: Source, file: SourceFile, data: bytes, chunking: Chunking, *
     Raises:
         InvalidInputError: it is no text that can be read.
     """
-    parsed = parse(file.doc_path, decode(data))
+    text = decode(file.doc_path, data)
+    parsed = parse(file.doc_path, text)
     doc_id = doc_id_of(source.id, file.doc_path)
     document = Document(
         doc_id=doc_id,
@@ -54,6 +57,9 @@ def prepare(source: Source, file: SourceFile, data: bytes, chunking: Chunking, *
         source_type=parsed.source_type or source.source_type,
         trust_level=parsed.trust_level or source.trust_level,
         tags=parsed.tags,
+        aliases=parsed.aliases,
+        created=parsed.created,
+        modified=parsed.modified,
         content_hash=content_hash(data),
         size=file.size,
         mtime_ns=file.mtime_ns,
@@ -72,16 +78,16 @@ def prepare(source: Source, file: SourceFile, data: bytes, chunking: Chunking, *
             symbol=piece.symbol,
             line_start=piece.line_start,
             line_end=piece.line_end,
-            page=None,
+            page=piece.page,
         )
         for ordinal, piece in enumerate(chunk(parsed, chunking))
     ]
-    return Prepared(document, chunks)
+    return Prepared(document, text, chunks)
 
 
 def indexed_terms(chunk: Chunk, document: Document) -> list[str]:
-    """What the lexical index knows a chunk by: its text, and the headings, title and file name above it."""
-    above = " ".join((document.title, *chunk.heading_path, PurePosixPath(document.doc_path).stem))
+    """What the lexical index knows a chunk by: its text, and the headings, titles and file name above it."""
+    above = " ".join((document.title, *document.aliases, *chunk.heading_path, PurePosixPath(document.doc_path).stem))
     return terms(chunk.text) + terms(above)
 
 

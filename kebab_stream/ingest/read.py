@@ -11,7 +11,7 @@ def content_hash(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def decode(data: bytes) -> str:
+def decode(path: str, data: bytes) -> str:
     """The text of a file: UTF-8, or UTF-16 if a byte order mark says so; the mark itself is dropped.
 
     Raises:

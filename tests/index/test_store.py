@@ -43,7 +43,7 @@ def reader(data_dir: Path) -> Iterator[Store]:
 def commit(data_dir: Path, *documents: tuple[Document, list[Chunk]], removed: Document | None = None) -> None:
     with writer(data_dir) as store:
         for owner, chunks in documents:
-            store.replace(owner, chunks)
+            store.replace(owner, "", chunks)
         if removed:
             store.remove(removed.doc_id)
         store.commit()
@@ -175,7 +175,7 @@ def test_a_reader_keeps_the_state_that_it_opened(tmp_path: Path) -> None:
     commit(tmp_path, (owner, chunks_of(owner, 1)))
     with reader(tmp_path) as before, writer(tmp_path) as store:
         store.remove(owner.doc_id)
-        store.replace(document(2), chunks_of(document(2), 2))
+        store.replace(document(2), "", chunks_of(document(2), 2))
         assert paths_of(before) == ["1.md"]
         assert before.is_current()
 
@@ -190,7 +190,7 @@ def test_what_was_not_committed_is_gone(tmp_path: Path) -> None:
     commit(tmp_path, (document(1), []))
     before = listing(tmp_path)
     with writer(tmp_path) as store:
-        store.replace(document(2), [])
+        store.replace(document(2), "", [])
         assert len(listing(tmp_path)) > len(before)
 
     assert listing(tmp_path) == before
@@ -201,7 +201,7 @@ def test_what_was_not_committed_is_gone(tmp_path: Path) -> None:
 def commit_nothing(data_dir: Path) -> None:
     data_dir.mkdir()
     with writer(data_dir) as store:
-        store.replace(document(1), [])
+        store.replace(document(1), "", [])
     assert listing(data_dir) == []
     Store.open(data_dir)
 
@@ -210,7 +210,7 @@ def test_what_a_killed_writer_left_is_cleared_away(tmp_path: Path) -> None:
     commit(tmp_path, (document(1), []))
     before = listing(tmp_path)
     killed = StoreWriter.open(tmp_path)
-    killed.replace(document(2), [])
+    killed.replace(document(2), "", [])
     with writer(tmp_path) as store:
         assert listing(tmp_path) == before
         assert paths_of(store) == ["1.md"]
@@ -231,9 +231,9 @@ def test_a_run_without_changes_writes_nothing(tmp_path: Path) -> None:
 
 def test_a_writer_can_go_on_after_a_commit(tmp_path: Path) -> None:
     with writer(tmp_path) as store:
-        store.replace(document(1), [])
+        store.replace(document(1), "", [])
         store.commit()
-        store.replace(document(2), [])
+        store.replace(document(2), "", [])
         with reader(tmp_path) as between:
             assert paths_of(between) == ["1.md"]
         store.commit()
@@ -244,7 +244,7 @@ def test_a_commit_stands_although_its_folder_cannot_be_synced() -> None:
     with public_folder() as folder:
         commit(folder, (document(1), []))
         with restricted(folder, 0o333), writer(folder) as store:  # names can be changed, but the folder not be opened
-            store.replace(document(2), [])
+            store.replace(document(2), "", [])
             store.commit()
             assert paths_of(store) == ["1.md", "2.md"]
 

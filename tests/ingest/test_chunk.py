@@ -40,11 +40,11 @@ def test_a_section_is_a_chunk_with_its_headings_and_lines() -> None:
     text = "intro\n\n# A\n\none\n\n### B\ntwo\n\n\n## C\n\nthree\n\n# D\nfour\n"
 
     assert pieces_of(text) == [
-        Piece("intro", (), None, 1, 1),
-        Piece("# A\n\none", ("A",), None, 3, 5),
-        Piece("### B\ntwo", ("A", "B"), None, 7, 8),
-        Piece("## C\n\nthree", ("A", "C"), None, 11, 13),
-        Piece("# D\nfour", ("D",), None, 15, 16),
+        Piece("intro", (), None, 1, 1, None),
+        Piece("# A\n\none", ("A",), None, 3, 5, None),
+        Piece("### B\ntwo", ("A", "B"), None, 7, 8, None),
+        Piece("## C\n\nthree", ("A", "C"), None, 11, 13, None),
+        Piece("# D\nfour", ("D",), None, 15, 16, None),
     ]
 
 
@@ -52,13 +52,13 @@ def test_a_heading_without_content_goes_with_the_next_section() -> None:
     text = "# A\n\n---\n\n<!-- overview -->\n\n## B\n\n### C\n\ntext\n\n## D\n## E\nmore"
 
     assert pieces_of(text) == [
-        Piece("# A\n\n---\n\n<!-- overview -->\n\n## B\n\n### C\n\ntext", ("A", "B", "C"), None, 1, 11),
-        Piece("## D\n## E\nmore", ("A", "E"), None, 13, 15),
+        Piece("# A\n\n---\n\n<!-- overview -->\n\n## B\n\n### C\n\ntext", ("A", "B", "C"), None, 1, 11, None),
+        Piece("## D\n## E\nmore", ("A", "E"), None, 13, 15, None),
     ]
 
 
 def test_headings_at_the_end_go_with_the_chunk_before() -> None:
-    assert pieces_of("# A\ntext\n## B\n### C\n") == [Piece("# A\ntext\n## B\n### C", ("A",), None, 1, 4)]
+    assert pieces_of("# A\ntext\n## B\n### C\n") == [Piece("# A\ntext\n## B\n### C", ("A",), None, 1, 4, None)]
 
 
 def test_a_document_of_headings_only_is_chunks_under_their_own_headings() -> None:
@@ -82,7 +82,7 @@ def test_a_document_without_text_has_no_chunks(text: str) -> None:
 
 
 def test_front_matter_is_in_no_chunk_but_counts_as_lines() -> None:
-    assert pieces_of("---\ntitle: x\n---\n\ntext") == [Piece("text", (), None, 5, 5)]
+    assert pieces_of("---\ntitle: x\n---\n\ntext") == [Piece("text", (), None, 5, 5, None)]
 
 
 # --- sizes -----------------------------------------------------------------------------------------------
@@ -147,8 +147,8 @@ def test_pieces_of_an_overlong_line_are_sentences_that_cite_the_whole_line() -> 
     last = "마지막 문장은 다음 조각에 들어간다."
 
     assert pieces_of("# A\n" + " ".join([*sentences, last]), SMALL) == [
-        Piece("# A\n" + " ".join(sentences), ("A",), None, 1, 2),
-        Piece("짧다. " + last, ("A",), None, 2, 2),
+        Piece("# A\n" + " ".join(sentences), ("A",), None, 1, 2, None),
+        Piece("짧다. " + last, ("A",), None, 2, 2, None),
     ]
 
 
@@ -178,7 +178,7 @@ def test_a_long_definition_is_cut_at_its_own_blank_lines() -> None:
 
 
 def test_code_has_lines_and_no_headings() -> None:
-    assert pieces_of("\n# comment\nx = 1\n", path="a.py") == [Piece("# comment\nx = 1", (), None, 2, 3)]
+    assert pieces_of("\n# comment\nx = 1\n", path="a.py") == [Piece("# comment\nx = 1", (), None, 2, 3, None)]
 
 
 # --- laws ------------------------------------------------------------------------------------------------

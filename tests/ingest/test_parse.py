@@ -100,7 +100,7 @@ def test_no_text_can_fail(path: str, text: str) -> None:
 @pytest.mark.parametrize("path", VAULT_FILES, ids=lambda path: path.name)
 def test_files_made_to_break_parsers_take_no_time(path: Path) -> None:
     try:
-        text = decode(path.read_bytes())
+        text = decode(path.name, path.read_bytes())
     except InvalidInputError:
         assert path.name in {"cp949.md", "invalid-utf8.md", "nul.md"}
         return

@@ -8,16 +8,16 @@ from kebab_stream.ingest.read import content_hash, decode, split_lines
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_text_is_the_same_in_every_encoding_that_is_read(encoding: str) -> None:
-    assert decode("한글 ABC 👩\n".encode(encoding)) == "한글 ABC 👩\n"
+    assert decode("a.md", "한글 ABC 👩\n".encode(encoding)) == "한글 ABC 👩\n"
 
 
 def test_utf16_is_read_in_both_byte_orders() -> None:
-    assert decode(b"\xff\xfe" + "가".encode("utf-16-le")) == "가"
-    assert decode(b"\xfe\xff" + "가".encode("utf-16-be")) == "가"
+    assert decode("a.md", b"\xff\xfe" + "가".encode("utf-16-le")) == "가"
+    assert decode("a.md", b"\xfe\xff" + "가".encode("utf-16-be")) == "가"
 
 
 def test_an_empty_file_is_an_empty_text() -> None:
-    assert decode(b"") == decode(b"\xef\xbb\xbf") == ""
+    assert decode("a.md", b"") == decode("a.md", b"\xef\xbb\xbf") == ""
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_an_empty_file_is_an_empty_text() -> None:
 )
 def test_what_is_no_text_is_refused_at_its_byte(data: bytes, problem: str, offset: int) -> None:
     with pytest.raises(InvalidInputError, match=f"byte {offset}") as caught:
-        decode(data)
+        decode("a.md", data)
 
     assert caught.value.details == {"problem": problem, "offset": offset}
 
