@@ -319,41 +319,18 @@ class BulkSearchSummary(Wire):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InitResult(Wire):
-    """Where a config file was written."""
+class BulkCounts(Wire):
+    """Counts of a batch: total = succeeded + failed."""
 
-    schema_version: Literal["init_result.v1"] = "init_result.v1"
-    path: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileProblem(Wire):
-    """A file that could not be ingested, and why."""
-
-    source_id: str
-    path: str
-    message: str
+    total: int
+    succeeded: int
+    failed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IngestReport(Wire):
-    """What an ingest did."""
+class BulkSearchResponse(Wire):
+    """The answers to a batch that came as one value, in its order."""
 
-    schema_version: Literal["ingest_report.v1"] = "ingest_report.v1"
-    new: int
-    updated: int
-    unchanged: int
-    deleted: int
-    skipped: dict[str, int]
-    """Files passed over, by reason."""
-    skipped_examples: dict[str, tuple[str, ...]]
-    errors: tuple[FileProblem, ...]
-    documents: int
-    """Documents in the index now."""
-    chunks: int
-    windows: int
-    """Vectors in the index now."""
-    embedding_model: str | None
-    corpus_revision: str
-    changed: bool
-    elapsed_ms: float
+    schema_version: Literal["bulk_search_response.v1"] = "bulk_search_response.v1"
+    results: tuple[BulkSearchItem, ...]
+    summary: BulkCounts

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from kebab_stream import model
+from kebab_stream import model, reports
 from kebab_stream.wire import SearchItem
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -23,8 +23,23 @@ WIRE_OBJECTS: tuple[type, ...] = (
     model.WarningRecord,
     model.BulkSearchItem,
     model.BulkSearchSummary,
-    model.IngestReport,
-    model.InitResult,
+    model.BulkSearchResponse,
+    reports.IngestReport,
+    reports.IngestProgress,
+    reports.DocumentReport,
+    reports.RemovalReport,
+    reports.InitResult,
+    reports.DoctorReport,
+    reports.SchemaReport,
+    reports.ResetReport,
+    reports.ConfigReport,
+    reports.MigrationReport,
+    reports.CompletionScript,
+    reports.FetchResult,
+    reports.DocSummary,
+    reports.TagSummary,
+    reports.SourceSummary,
+    reports.InspectResult,
 )
 
 

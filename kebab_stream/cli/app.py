@@ -1,17 +1,32 @@
 """The command `kebab`: its subcommands are imported when they are run, not when they are listed."""
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
 from kebab_stream.cli.options import common, common_options
 from kebab_stream.errors import InvalidInputError
 
+if TYPE_CHECKING:
+    from asyncclick.shell_completion import CompletionItem
+
 COMMANDS = {
     "search": "Search the index, or answer a batch of queries from stdin.",
     "ingest": "Index folders; what did not change is skipped.",
+    "fetch": "Read a chunk, a document or some lines of it, as in the source.",
+    "list": "List the documents, tags or sources in the index.",
+    "inspect": "Tell how a document or a chunk is indexed.",
+    "ingest-file": "Index single files; those outside all sources are stored as copies.",
+    "ingest-stdin": "Index a text from stdin as a stored copy.",
+    "remove": "Remove documents or whole sources from the index.",
     "init": "Write a commented config file.",
+    "config": "Show the settings in effect, or bring an older config file up to date.",
+    "doctor": "Check the settings, the index and the model.",
+    "schema": "Describe the program and its index, or print the JSON Schema of an object.",
+    "mcp": "Serve an agent: the tools of the Model Context Protocol on stdin and stdout.",
+    "reset": "Remove the index.",
+    "completion": "Print the script that makes a shell complete command lines.",
 }
 """Name to the line that `kebab --help` shows; the command is `command` in the module of that name."""
 
@@ -36,6 +51,13 @@ class LazyGroup(click.Group):
         command = module.command
         assert isinstance(command, click.Command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
+        """The names that begin so, without importing a command; then the options."""
+        from asyncclick.shell_completion import CompletionItem  # late: only a shell asks
+
+        names = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing any."""

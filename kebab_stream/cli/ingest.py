@@ -2,17 +2,27 @@
 
 import functools
 from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
 
 import asyncclick as click
 
 from kebab_stream.cli.options import Common, common, common_options, refuse_if_readonly, settings
-from kebab_stream.cli.output import say, write_line, write_text
-from kebab_stream.cli.work import AsyncWork
+from kebab_stream.cli.output import say, warn, write_line, write_text
+from kebab_stream.cli.work import EXIT_INTERRUPTED, AsyncWork
 from kebab_stream.config import Config
 from kebab_stream.errors import InvalidInputError
-from kebab_stream.model import IngestReport
+from kebab_stream.model import WarningRecord
 from kebab_stream.render import printable
+from kebab_stream.reports import IngestReport
 
+if TYPE_CHECKING:
+    from kebab_stream.cli.progress import Form
+    from kebab_stream.ingest import IngestRequest
+
+_NOTHING_CHANGED = (
+    "nothing was changed: an index is made anew as a whole or not at all. What was computed is kept for the next time"
+)
 _EPILOG = """\b
 Examples:
   kebab ingest ~/notes
@@ -23,10 +33,14 @@ Examples:
 @click.command(name="ingest", epilog=_EPILOG, short_help="Index folders.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--source-id", metavar="ID", help="Name of the source, instead of the folder's name (one PATH only).")
+@click.option("--progress", is_flag=True, help="With --json: lines of ingest_progress.v1 on stderr.")
 @click.option("--rebuild-index", is_flag=True, help="Make the index files anew from the stored documents.")
 @common_options
-def command(paths: tuple[str, ...], source_id: str | None, rebuild_index: bool) -> AsyncWork:
-    """Index the folders PATH, or all known ones. What did not change is skipped, what is gone is removed."""
+def command(paths: tuple[str, ...], source_id: str | None, progress: bool, rebuild_index: bool) -> AsyncWork:
+    """Index the folders PATH, or all known ones. What did not change is skipped, what is gone is removed.
+
+    Ctrl-C ends it early, and keeps what is complete; a second one leaves at once, and the index as it was.
+    """
     told = common()
     config = settings()
     refuse_if_readonly(config.readonly, "ingest")
@@ -34,27 +48,40 @@ def command(paths: tuple[str, ...], source_id: str | None, rebuild_index: bool) 
         raise InvalidInputError("PATH is empty", "give a folder, or `.` for the current one")
     if source_id is not None and len(paths) != 1:
         raise InvalidInputError("--source-id names one source", "give exactly one PATH with it")
-    return AsyncWork(functools.partial(_ingest, told, config, paths, source_id, rebuild_index))
-
-
-async def _ingest(
-    told: Common, config: Config, paths: tuple[str, ...], source_id: str | None, rebuild_index: bool
-) -> int:
-    from kebab_stream.cli.progress import progress_on_stderr
-    from kebab_stream.ingest import IngestRequest, ingest  # late: parsers and models, needed by no other command
+    from kebab_stream.ingest import IngestRequest  # late: parsers and models, needed by no other command
 
     request = IngestRequest(paths=[Path(path) for path in paths], source_id=source_id, rebuild_index=rebuild_index)
-    with progress_on_stderr(wanted=not (told.json or told.quiet)) as progress:
-        report = await ingest(config, request, progress)
+    form: Form = "none"
+    if not told.quiet:
+        form = "bar" if not told.json else "json" if progress else "none"
+    stop = Event()
+    return AsyncWork(functools.partial(_ingest, told, config, request, form, stop), on_interrupt=stop.set)
+
+
+async def _ingest(told: Common, config: Config, request: "IngestRequest", form: "Form", stop: Event) -> int:
+    from kebab_stream.cli.progress import progress_on_stderr
+    from kebab_stream.ingest import ingest
+
+    with progress_on_stderr(form) as progress:
+        report = await ingest(config, request, progress, stop=stop)
+    if report is None:
+        warn(WarningRecord(code="interrupted", message=_NOTHING_CHANGED), as_json=told.json)
+        return EXIT_INTERRUPTED
+    _tell(report, told)
+    return EXIT_INTERRUPTED if report.interrupted else 0
+
+
+def _tell(report: IngestReport, told: Common) -> None:
     if told.json:
         write_line(report)
-        return 0
+        return
     write_text(_summary(report))
     for problem in report.errors:
         say(printable(f"error: {problem.source_id}/{problem.path}: {problem.message}"))
     if not told.quiet:
         _say_skipped(report, verbose=told.verbose)
-    return 0
+    if report.interrupted:
+        say(f"interrupted: {report.not_reached} files were not read; what was read is indexed")
 
 
 def _summary(report: IngestReport) -> str:

@@ -78,7 +78,12 @@ def drive(coroutine: Coroutine[Any, Any, object]) -> object:
 def _run(arguments: Sequence[str]) -> int:
     for argument in arguments:
         _require_unicode(argument)
-    outcome = drive(_command(arguments))
+    if not arguments and (instruction := os.environ.get("_KEBAB_COMPLETE")):
+        from kebab_stream.cli.completion import answer  # late: a shell asks for completions
+
+        outcome = drive(answer(app, instruction))
+    else:
+        outcome = drive(_command(arguments))
     if isinstance(outcome, AsyncWork):
         outcome = run_async(outcome)
     return outcome if isinstance(outcome, int) else 0

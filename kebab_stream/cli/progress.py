@@ -1,38 +1,113 @@
-"""A progress bar on stderr, where a person is watching."""
+"""Progress on stderr: a bar where a person is watching, lines of JSON where a program asks for them."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from threading import Event, Lock, Thread
+from time import perf_counter
+from typing import Literal
 
-from kebab_stream.ingest import Phase, Progress
+from kebab_stream.cli.output import write_error_bytes
+from kebab_stream.ingest import Progress
+from kebab_stream.render import to_json
+from kebab_stream.reports import IngestPhase, IngestProgress
 
-_NAMES: dict[Phase, str] = {
+Form = Literal["none", "bar", "json"]
+
+_NAMES: dict[IngestPhase, str] = {
     "scan": "looking for files",
     "read": "reading",
     "index": "indexing",
     "commit": "writing the index",
+    "done": "done",
 }
+_HEARTBEAT_S = 1.0
+_LEAST_GAP_S = 0.2
 
 
 @contextmanager
-def progress_on_stderr(*, wanted: bool) -> Iterator[Progress]:
-    """Something to tell progress to: a bar if it is wanted and stderr is a terminal, else nothing is shown."""
-    if not (wanted and sys.stderr.isatty()):
-        yield _ignore
-        return
-    from rich.console import Console  # late: only where somebody is watching
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+def progress_on_stderr(form: Form) -> Iterator[Progress]:
+    """Something to tell progress to. A bar is shown on a terminal only."""
+    if form == "json":
+        with _json_lines() as progress:
+            yield progress
+    elif form == "bar" and sys.stderr.isatty():
+        with _bar() as progress:
+            yield progress
+    else:
+        yield lambda _phase, _done, _total: None
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
+    from rich.console import Console  # late: only where somebody is watching
+    from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.0f}/s" if task.speed else "")
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(_NAMES["scan"], total=None)
+        current: list[IngestPhase] = ["scan"]
 
-        def show(phase: Phase, done: int, total: int) -> None:
+        def show(phase: IngestPhase, done: int, total: int) -> None:
+            if phase != current[0]:  # rate and remaining time are of one phase
+                current[0] = phase
+                bar.reset(task)
             bar.update(task, description=_NAMES[phase], completed=done, total=total or None)
 
         yield show
 
 
-def _ignore(_phase: Phase, _done: int, _total: int) -> None:
-    """Nobody is watching."""
+@contextmanager
+def _json_lines() -> Iterator[Progress]:
+    """One line when a phase begins or ends, a few a second between, and one a second however long a step takes."""
+    reporter = _Reporter(perf_counter())
+    stopped = Event()
+    heart = Thread(target=partial(_beat, reporter, stopped), daemon=True)
+    heart.start()
+    try:
+        yield reporter.tell
+    finally:
+        stopped.set()
+        heart.join()
+
+
+def _beat(reporter: "_Reporter", stopped: Event) -> None:
+    while not stopped.wait(_HEARTBEAT_S):
+        reporter.beat()
+
+
+class _Reporter:
+    """Writes progress as lines, from two threads, in order."""
+
+    def __init__(self, started: float) -> None:
+        self._started = started
+        self._written = 0.0
+        self._state: tuple[IngestPhase, int, int] | None = None
+        self._lock = Lock()
+
+    def tell(self, phase: IngestPhase, done: int, total: int) -> None:
+        with self._lock:
+            is_new_phase = self._state is None or self._state[0] != phase
+            self._state = (phase, done, total)
+            if is_new_phase or done == total or perf_counter() - self._written >= _LEAST_GAP_S:
+                self._write()
+
+    def beat(self) -> None:
+        with self._lock:
+            if self._state and perf_counter() - self._written >= _HEARTBEAT_S:
+                self._write()
+
+    def _write(self) -> None:
+        assert self._state
+        phase, done, total = self._state
+        self._written = perf_counter()
+        elapsed_ms = round((self._written - self._started) * 1000, 3)
+        line = to_json(IngestProgress(phase=phase, done=done, total=total, elapsed_ms=elapsed_ms))
+        write_error_bytes(line + b"\n")

@@ -2,25 +2,23 @@
 
 import functools
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
 
+from kebab_stream.cli.filters import filter_options, filters_of
 from kebab_stream.cli.options import Common, common, common_options, settings
 from kebab_stream.cli.output import STDIN, STDOUT, say, warn, write_error_bytes, write_line, write_text
 from kebab_stream.cli.work import AsyncWork
 from kebab_stream.concurrency import stdin_chunks, write_all
 from kebab_stream.config import Config
 from kebab_stream.errors import InvalidInputError
-from kebab_stream.model import MODES, Filters, SearchOpts, SearchQuery, WarningRecord
+from kebab_stream.model import MODES, SearchOpts, SearchQuery, WarningRecord
 from kebab_stream.single import validate
-from kebab_stream.single.filters import FILTERS, FilterDef
+from kebab_stream.single.filters import FILTERS
 
 if TYPE_CHECKING:
     from kebab_stream.bulk import Emitter, Searcher
-
-Decorator = Callable[[Callable[..., object]], Callable[..., object]]
 
 _WHOLE = re.compile(r"-?[0-9]{1,20}")
 """int() would take underscores, blanks and digits of other scripts, and any length."""
@@ -33,20 +31,6 @@ Examples:
   kebab search --bulk --json < queries.ndjson"""
 
 
-def _filter_options(command: Callable[..., object]) -> Callable[..., object]:
-    for definition in reversed(FILTERS):
-        command = _filter_option(definition)(command)
-    return command
-
-
-def _filter_option(definition: FilterDef) -> Decorator:
-    text = definition.help[0].upper() + definition.help[1:]
-    text += "; repeatable, or separated by commas." if definition.values == "list" else "."
-    return click.option(
-        definition.flag, metavar=definition.metavar, type=str, multiple=definition.values != "one", help=text
-    )
-
-
 @click.command(name="search", epilog=_EPILOG, short_help="Search the index.")
 @click.argument("query", required=False)
 @click.option("--mode", metavar="|".join(MODES), default="hybrid", show_default=True, help="How to rank.")
@@ -54,7 +38,7 @@ def _filter_option(definition: FilterDef) -> Decorator:
 @click.option("--max-tokens", metavar="N", help="Budget for the whole response, in approximate tokens.")
 @click.option("--snippet-chars", metavar="N", help="Longest snippet in characters, 1 to 10000.")
 @click.option("--cursor", metavar="CURSOR", help="Go on where next_cursor of the last page left off.")
-@_filter_options
+@filter_options(FILTERS)
 @click.option("--trace", is_flag=True, help="Tell how the ranking came about.")
 @click.option("--bulk", is_flag=True, help="Read up to 100 queries as NDJSON from stdin; other options are ignored.")
 @click.option("--fail", is_flag=True, help="With --bulk: exit 1 when any query failed.")
@@ -97,7 +81,7 @@ def _query_of(options: dict[str, Any]) -> tuple[SearchQuery, SearchOpts]:
         query=options["query"],
         mode=options["mode"],
         k=_whole(options, "k"),
-        filters=Filters(**{definition.name: _filter_value(definition, options) for definition in FILTERS}),
+        filters=filters_of(FILTERS, options),
     )
     opts = SearchOpts(
         max_tokens=_whole(options, "max_tokens"),
@@ -116,20 +100,6 @@ def _whole(options: dict[str, Any], name: str) -> int | None:
     if not _WHOLE.fullmatch(text):
         raise validate.refused(name, text)
     return int(text)
-
-
-def _filter_value(definition: FilterDef, options: dict[str, Any]) -> Any:
-    value = options[definition.name]
-    if value is None:
-        return None
-    if definition.name == "ingested_after":
-        return validate.instant(value)
-    if definition.values == "list":
-        parts = tuple(part.strip() for text in value for part in text.split(",") if part.strip())
-        if value and not parts:
-            raise validate.refused(definition.name, ", ".join(value), "one or more values, separated by commas")
-        return parts
-    return value
 
 
 def _warn_of_ignored(context: click.Context, told: Common) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from anyio import CancelScope
     from anyio.abc import TaskStatus
 
 EXIT_INTERRUPTED = 130
@@ -20,13 +19,15 @@ class AsyncWork:
     """Work to be run on an event loop once the arguments are parsed; its result is the exit status."""
 
     run: Callable[[], Awaitable[int]]
+    on_interrupt: Callable[[], None] | None = None
+    """Called at the first Ctrl-C instead of cancelling: the work then ends by itself, and soon."""
 
 
 def run_async(work: AsyncWork) -> int:
     """Run the work on an event loop of its own; its exit status, or 130 after Ctrl-C.
 
     The loop's own handling of Ctrl-C would break into lines being written and into a commit. Here it cancels by a
-    scope, which waits for what is shielded; a second Ctrl-C leaves at once.
+    scope, which waits for what is shielded, or asks the work to end; a second Ctrl-C leaves at once.
     """
     import anyio  # late: most commands have no event loop
 
@@ -41,22 +42,22 @@ async def _interruptible(work: AsyncWork) -> int:
     status = EXIT_INTERRUPTED
     scope = anyio.CancelScope()
     async with anyio.create_task_group() as watchers:
-        await watchers.start(_cancel_on_interrupt, scope)
+        await watchers.start(_heed_interrupts, work.on_interrupt or scope.cancel)
         with scope:
             status = await work.run()
         watchers.cancel_scope.cancel()
     return status
 
 
-async def _cancel_on_interrupt(scope: "CancelScope", *, task_status: "TaskStatus[None]") -> None:
+async def _heed_interrupts(end: Callable[[], None], *, task_status: "TaskStatus[None]") -> None:
     from anyio import current_time, open_signal_receiver
 
     with open_signal_receiver(signal.SIGINT) as signals:
         task_status.started()
-        patience_ends = float("inf")
+        patience_ends = None
         async for _ in signals:
-            if current_time() > patience_ends:
-                os._exit(EXIT_INTERRUPTED)
-            if not scope.cancel_called:
-                scope.cancel()
+            if patience_ends is None:
+                end()
                 patience_ends = current_time() + _SAME_INTERRUPT_S
+            elif current_time() > patience_ends:
+                os._exit(EXIT_INTERRUPTED)

@@ -7,7 +7,7 @@ in another, and a flag can stand in for a bad line of the file. Unknown names ar
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kebab_stream.config.check import check
 from kebab_stream.config.file import read_toml
@@ -22,8 +22,12 @@ from kebab_stream.config.refusals import (
     unknown_key,
     unknown_variable,
 )
+from kebab_stream.config.renames import current_name
 from kebab_stream.config.settings import ENVIRONMENT, KEYS, SECTIONS, SOURCE_KEYS, SOURCES, Config, Source
 from kebab_stream.errors import ConfigNotFoundError
+
+if TYPE_CHECKING:  # a search does without
+    from kebab_stream.reports import Origin
 
 
 class Given(NamedTuple):
@@ -44,6 +48,8 @@ def load_config(
 ) -> Config:
     """Settings from the file, the environment and the overrides, in increasing weight.
 
+    A key of the file may have the name it had before (see `migrate.py`).
+
     Args:
         path: the file given by --config; None means the default place, where a file may be absent.
         environ: environment variables; every `KEBAB_*` among them must be one of ours.
@@ -54,6 +60,17 @@ def load_config(
         ConfigNotFoundError: `path` does not exist.
         ConfigInvalidError: the file cannot be read or is no TOML, a key is unknown, or a value is not accepted.
     """
+    return load_with_origins(path, environ=environ, overrides=overrides, cwd=cwd)[0]
+
+
+def load_with_origins(
+    path: Path | None,
+    *,
+    environ: Mapping[str, str],
+    overrides: Mapping[str, object] | None = None,
+    cwd: Path | None = None,
+) -> tuple[Config, "dict[str, Origin]"]:
+    """The settings as `load_config` gives them, and which layer each of them is from, by dotted name."""
     cwd = cwd or Path()
     file = default_config_path(environ) if path is None else cwd / path
     document = read_toml(file)
@@ -65,26 +82,30 @@ def load_config(
         )
     file = file.absolute()
     given = {name: Given(key.default, DEFAULTS, cwd) for name, key in KEYS.items()}
-    for layer in (
-        _from_file(document or {}, "", file),
-        _from_environment(environ, cwd),
-        _from_overrides(overrides or {}, cwd),
-    ):
-        given |= {name: one for name, one in layer if name not in KEYS or not is_unset(KEYS[name], one.value)}
+    origins: dict[str, Origin] = dict.fromkeys((*KEYS, SOURCES), "default")
+    layers: dict[Origin, Iterator[tuple[str, Given]]] = {
+        "file": _from_file(document or {}, "", file),
+        "environment": _from_environment(environ, cwd),
+        "flag": _from_overrides(overrides or {}, cwd),
+    }
+    for origin, layer in layers.items():
+        new = {name: one for name, one in layer if name not in KEYS or not is_unset(KEYS[name], one.value)}
+        given |= new
+        origins |= dict.fromkeys(new, origin)
 
     values = {name: _value(key, Place(name, given[name].origin), given[name], environ) for name, key in KEYS.items()}
     values[SOURCES] = _sources(given[SOURCES], environ) if SOURCES in given else ()
     values["path"] = None if document is None else file
     config: Config = _built(Config, "", values)
     check(config, {name: Place(name, one.origin) for name, one in given.items()})
-    return config
+    return config, origins
 
 
 def _from_file(table: Mapping[str, object], prefix: str, file: Path) -> Iterator[tuple[str, Given]]:
     """The leaves of a TOML document by dotted name."""
     origin = printable(str(file))
     for key, value in table.items():
-        name = prefix + key
+        name = current_name(prefix + key, table)
         if "." in key:  # a quoted "search.default_k" is one key, not two
             raise unknown_key(Place(f'{prefix}"{key}"', origin), value, KEYS)
         if name in KEYS or name == SOURCES:

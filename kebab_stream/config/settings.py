@@ -160,13 +160,14 @@ class Search:
     vector_index: VectorIndex = field(
         default="auto",
         metadata=about(
-            "`exact` compares all vectors, `hnsw` walks a graph, `auto` takes the graph for large indexes. "
-            f"{_UNUSED} All vectors are compared."
+            "`exact` compares all vectors; `hnsw` walks a graph, which may miss a few of the nearest; `auto` walks it "
+            "in large indexes, where that is quicker. Ingest builds the graph, with the next change or with "
+            "`--rebuild-index`; a search without one compares all."
         ),
     )
     exact_below: int = field(
         default=100_000,
-        metadata=about(f"Number of vectors up to which `auto` is exact. {_UNUSED}", low=0, high=100_000_000),
+        metadata=about("Number of vectors up to which `auto` is exact.", low=0, high=100_000_000),
     )
     stale_threshold_days: int = field(
         default=0,

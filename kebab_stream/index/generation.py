@@ -7,10 +7,9 @@
     manifest.json    versions, counts, and the size and checksum of each file
 
 Numbers follow the order of the ids, so ties by chunk id are ties by number, and the same corpus gives the same bytes
-whatever way it came about.
+whatever way it came about. (Only the graph over the vectors of a large collection keeps traces of how it grew.)
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -24,7 +23,9 @@ from numpy.typing import NDArray
 from kebab_stream.analyser import ANALYSER_VERSION
 from kebab_stream.errors import IndexCorruptError, StorageError
 from kebab_stream.index.arrays import mapped, write_array
+from kebab_stream.index.checksum import check_file, file_checksum
 from kebab_stream.index.durable import sync, writing
+from kebab_stream.index.graph import GRAPH_FILE, Graph, write_graph
 from kebab_stream.index.lexical import LexicalBuilder, LexicalIndex, write_lexical
 from kebab_stream.index.moves import Moves
 from kebab_stream.index.texts import TextIndex, write_texts
@@ -59,7 +60,7 @@ class Manifest:
     n_windows: int
     embedding: EmbeddingSpec | None
     files: dict[str, tuple[int, str]]
-    """Name to (size in bytes, blake2b)."""
+    """Name to (size in bytes, checksum)."""
 
 
 @dataclass(slots=True)
@@ -84,6 +85,8 @@ class Generation:
     lexical: LexicalIndex
     vectors: VectorIndex | None
     texts: TextIndex
+    graph: Graph | None
+    """None for small collections."""
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -97,14 +100,17 @@ class Generation:
         for name, (size, _) in manifest.files.items():
             _check_size(folder / name, size)
         embedding = manifest.embedding
+        chunk_ids = _mapped_ids(folder / _CHUNK_IDS)
+        vectors = VectorIndex.open(folder, embedding.dim) if embedding else None
         generation = cls(
             manifest=manifest,
-            chunk_ids=_mapped_ids(folder / _CHUNK_IDS),
+            chunk_ids=chunk_ids,
             doc_ids=_mapped_ids(folder / _DOC_IDS),
             chunk_docs=mapped(folder / _CHUNK_DOCS, np.dtype("<i4")),
             lexical=LexicalIndex.open(folder),
-            vectors=VectorIndex.open(folder, embedding.dim) if embedding else None,
+            vectors=vectors,
             texts=TextIndex.open(folder),
+            graph=Graph.open(folder, vectors, chunk_ids) if vectors and GRAPH_FILE in manifest.files else None,
         )
         counts = [len(generation.chunk_ids), len(generation.chunk_docs)]
         counts += [generation.lexical.n_chunks, generation.texts.n_chunks]
@@ -121,6 +127,17 @@ class Generation:
         """The 16-byte id of a chunk."""
         return bytes(self.chunk_ids[number])
 
+    def number_of(self, chunk_id: bytes) -> int:
+        """The number of the chunk with this 16-byte id.
+
+        Raises:
+            IndexCorruptError: it is not here, so the store is not of this state.
+        """
+        number = int(_numbers_of(_as_rows([chunk_id]), self.chunk_ids)[0])
+        if number < 0:
+            raise IndexCorruptError(_CHUNK_IDS, "lacks a chunk that the store has")
+        return number
+
     def chunks_of(self, doc_ids: Iterable[bytes]) -> NDArray[np.bool_]:
         """(n_chunks,): True for the chunks of these documents."""
         chosen = np.zeros(len(self.doc_ids), dtype=np.bool_)
@@ -129,17 +146,36 @@ class Generation:
         return chosen[self.chunk_docs]
 
 
-def verify(folder: Path) -> None:
-    """Compare every file of a generation with the checksum taken when it was written.
+def seal_of(folder: Path) -> str:
+    """The checksum of the manifest, which has those of all other files: to be kept where the generation is named.
+
+    Raises:
+        IndexCorruptError: there is no manifest.
+        StorageError: it cannot be read.
+    """
+    return file_checksum(folder / _MANIFEST)
+
+
+def verify(folder: Path, *, seal: str | None = None, at_most: int | None = None) -> None:
+    """Compare the files of a generation with the checksums taken when they were written.
+
+    Args:
+        seal: what `seal_of` gave; None believes the manifest.
+        at_most: bytes that are looked at, of the smallest files first, whole files only; None looks at all.
 
     Raises:
         IndexCorruptError: a file is not what was written.
         StorageError: a file cannot be read.
     """
-    for name, (size, digest) in read_manifest(folder).files.items():
+    if seal is not None:
+        check_file(folder / _MANIFEST, seal)
+    looked_at = 0
+    for name, (size, digest) in sorted(read_manifest(folder).files.items(), key=lambda file: file[1][0]):
+        looked_at += size
+        if at_most is not None and looked_at > at_most:
+            break
         _check_size(folder / name, size)
-        if _checksum(folder / name) != digest:
-            raise IndexCorruptError(str(folder / name), "its bytes are not those that were written")
+        check_file(folder / name, digest)
 
 
 def write_generation(
@@ -149,6 +185,7 @@ def write_generation(
     old: Generation | None,
     added: Additions,
     embedding: EmbeddingSpec | None,
+    graph_above: int | None = None,
 ) -> Manifest:
     """Write a generation into a new folder, and sync it to disk.
 
@@ -158,6 +195,7 @@ def write_generation(
         old: the generation whose chunks are carried over, unless they are in `added` or not in `keys`.
         added: the chunks that are new or changed; with `old`, all that `keys` has beyond it.
         embedding: the model of the vectors in `old` and `added`; None for a generation without vectors.
+        graph_above: the number of windows beyond which a graph is written; None for never.
 
     Raises:
         IndexCorruptError: `old` and `added` are not the chunks of `keys`, or `old` is damaged.
@@ -181,6 +219,10 @@ def write_generation(
         if embedding is not None:
             vectors = old.vectors if old else None
             n_windows = write_vectors(partial, moves, dim=embedding.dim, old=vectors, added=added.vectors)
+            if graph_above is not None and n_windows > graph_above:
+                written = VectorIndex.open(partial, embedding.dim)
+                graph = old.graph if old else None
+                write_graph(partial, written, chunk_ids, added=moves.added_to_new, old=graph)
         manifest = Manifest(
             index_version=INDEX_VERSION,
             analyser_version=ANALYSER_VERSION,
@@ -288,9 +330,4 @@ def _check_size(path: Path, size: int) -> None:
 def _sync_and_sum(path: Path) -> tuple[int, str]:
     """Bring a written file to disk; its size and checksum."""
     sync(path)
-    return path.stat().st_size, _checksum(path)
-
-
-def _checksum(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    return path.stat().st_size, file_checksum(path)

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from numpy.typing import NDArray
 from kebab_stream.errors import IndexCorruptError
 from kebab_stream.index.arrays import mapped, write_array
 from kebab_stream.index.moves import Moves
+
+if TYPE_CHECKING:
+    from kebab_stream.reports import IndexedTerm
 
 _DTYPES = {
     "terms": "<u1",
@@ -148,6 +151,25 @@ class LexicalIndex:
         start, end = self._bounds(_encoded(term))
         return end - start
 
+    def terms_of(self, number: int) -> "list[IndexedTerm]":
+        """The terms of a chunk, ascending. Goes through all postings: 10 ms for 100,000 chunks."""
+        from kebab_stream.reports import IndexedTerm  # late: a search does without
+
+        places = np.flatnonzero(self._chunks == number)
+        ranks = np.searchsorted(self._indptr, places, side="right") - 1
+        document_frequencies = np.diff(self._indptr)[ranks].tolist()
+        return [
+            IndexedTerm(
+                term=self._term(rank).decode("utf-8", "replace"),
+                frequency=frequency,
+                document_frequency=document_frequency,
+                idf=round(self._idf(document_frequency), 6),
+            )
+            for rank, frequency, document_frequency in zip(
+                ranks.tolist(), self._frequencies[places].tolist(), document_frequencies, strict=True
+            )
+        ]
+
     def postings(self) -> Postings:
         """Everything that is stored; `terms` ascend.
 
@@ -174,7 +196,7 @@ class LexicalIndex:
         low, high = 0, len(self._indptr) - 1
         while low < high:
             middle = (low + high) // 2
-            found = self._terms[self._term_offsets[middle] : self._term_offsets[middle + 1]].tobytes()
+            found = self._term(middle)
             if found == term:
                 start, end = int(self._indptr[middle]), int(self._indptr[middle + 1])
                 self._check("indptr", fits=0 <= start < end <= len(self._chunks) and end - start <= self.n_chunks)
@@ -184,6 +206,9 @@ class LexicalIndex:
             else:
                 high = middle
         return 0, 0
+
+    def _term(self, rank: int) -> bytes:
+        return self._terms[self._term_offsets[rank] : self._term_offsets[rank + 1]].tobytes()
 
     def _mapped(self, name: str) -> NDArray[Any]:
         return mapped(_path(self._folder, name), np.dtype(_DTYPES[name]))

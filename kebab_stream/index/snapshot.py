@@ -5,10 +5,16 @@ from pathlib import Path
 from typing import Self
 
 from kebab_stream.errors import IndexCorruptError
-from kebab_stream.index.generation import Generation
+from kebab_stream.index.checksum import CHECKED_BYTES
+from kebab_stream.index.generation import Generation, verify
 from kebab_stream.index.store import Store, store_corrupt
 
 INDEX_FOLDER = "index"
+
+REVISION = "corpus_revision"
+"""Key in the store: the name of the folder with the index files."""
+SEAL = "index_seal"
+"""Key in the store: what the checksum of their manifest must be."""
 
 _ATTEMPTS = 5
 """How often opening is tried when writers commit, and remove old index files, at that very moment."""
@@ -48,7 +54,9 @@ class Snapshot:
 
 def _generation_of(store: Store, data_dir: Path) -> tuple[Generation, str]:
     """The index files that belong to a state of the store, and its corpus_revision, which is their folder's name."""
-    revision = store.meta("corpus_revision")
+    revision = store.meta(REVISION)
     if revision is None:
         raise store_corrupt(data_dir, "the store names no index files")
-    return Generation.open(data_dir / INDEX_FOLDER / revision), revision
+    folder = data_dir / INDEX_FOLDER / revision
+    verify(folder, seal=store.meta(SEAL) or "", at_most=CHECKED_BYTES)
+    return Generation.open(folder), revision

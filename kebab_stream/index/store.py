@@ -2,17 +2,22 @@
 
 The file is never changed in place: a writer changes a copy, which then takes the file's name. So a reader keeps the
 state it opened for as long as it lives, takes no lock, needs no write access and leaves no file behind.
+
+Four bytes of the file that SQLite leaves to applications (the application id) hold the checksum of all others.
 """
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
 
 from kebab_stream.errors import IndexCorruptError, NotIndexedError, StorageError
+from kebab_stream.index.checksum import CHECKED_BYTES, checksum
 from kebab_stream.index.rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
@@ -25,11 +30,19 @@ from kebab_stream.index.rows import (
 from kebab_stream.model import Chunk, ChunkId, DocId, Document
 
 STORE_FILE = "kebab.sqlite"
-STORE_VERSION = 2
+STORE_VERSION = 3
 
 N_CHUNK_COLUMNS = CHUNK_COLUMNS.count(",") + 1
 _MAX_VARIABLES = 500
 """Ids asked for in one statement; SQLite allows at least 999."""
+_LARGEST = (1 << 63) - 1
+_ATTEMPTS = 5
+"""How often opening is tried when writers commit at that very moment."""
+
+_CHECKSUM_AT = 68
+"""Where the application id is in the header of a database (https://www.sqlite.org/fileformat.html)."""
+_CHECKSUM_BYTES = 4
+_BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +57,15 @@ class _File:
     def at(cls, path: Path) -> "_File | None":
         """The file that has this name now."""
         try:
-            status = path.stat()
+            return cls.of(path.stat())
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> "_File":
+        """The file that has this status."""
         return cls(status.st_ino, status.st_mtime_ns, status.st_size)
 
 
@@ -70,23 +87,38 @@ class Store:
             StorageError: it cannot be read.
         """
         path = data_dir / STORE_FILE
-        file = _File.at(path)
-        if file is None:
-            raise NotIndexedError(str(data_dir))
-        store = cls(connect_readonly(path), path, file)
-        try:
-            store._check_size(file.size)
-        except BaseException:
-            store.close()
-            raise
-        return store
+        for _ in range(_ATTEMPTS):
+            with _opened(path) as file:
+                # What is open keeps its inode: if the name still has it, SQLite opened this very file.
+                store = cls(connect_readonly(path), path, _File.of(os.fstat(file.fileno())))
+                try:
+                    if store.is_current():
+                        store._check(file)
+                        return store
+                except BaseException:
+                    store.close()
+                    raise
+                store.close()
+        raise StorageError(f"{path} is replaced again and again", "search again")
 
-    def _check_size(self, size: int) -> None:
-        """SQLite would fill up a last page that is cut short with zeros."""
+    def _check(self, file: BinaryIO) -> None:
+        """Raises IndexCorruptError if the file is cut short, or small enough to compare and not what was written."""
+        size = os.fstat(file.fileno()).st_size
         ((pages, page_size),) = self.rows("SELECT * FROM pragma_page_count, pragma_page_size")
-        # What is open may be newer than the file whose size was asked.
-        if size != pages * page_size and self.is_current():
+        if size != pages * page_size:  # SQLite would fill up a last page that is cut short with zeros
             raise store_corrupt(self._path, f"{size} bytes, {pages * page_size} expected")
+        if size <= CHECKED_BYTES:
+            _check_sum(self._path, file)
+
+    def verify(self) -> None:
+        """Compare the whole file with its checksum, whatever its size.
+
+        Raises:
+            IndexCorruptError: it is not what was written.
+            StorageError: it cannot be read.
+        """
+        with _opened(self._path) as file:
+            _check_sum(self._path, file)
 
     def is_current(self) -> bool:
         """Whether nothing was committed since this state was opened: one `stat`."""
@@ -158,6 +190,55 @@ class Store:
             raise IndexCorruptError(str(self._path), "lacks chunks that the index files have")
         return rows
 
+    def document(self, doc_id: DocId) -> Document | None:
+        """A document with its tags, these in the order of their code points."""
+        wanted = (bytes.fromhex(doc_id),)
+        rows = self.rows(f"SELECT {DOCUMENT_COLUMNS} FROM documents WHERE doc_id = ?", wanted)
+        tags = self.rows("SELECT tag FROM tags JOIN documents USING (doc_no) WHERE doc_id = ? ORDER BY tag", wanted)
+        with _understood(self._path):
+            return replace(document_of(rows[0]), tags=tuple(tag for (tag,) in tags)) if rows else None
+
+    def documents(self, where: str = "", parameters: Sequence[object] = ()) -> Iterator[tuple[Document, int]]:
+        """Documents with their tags and their number of chunks, by source and path in byte order, read one by one.
+
+        Args:
+            where: a condition on the columns of `documents` that begins with WHERE, or nothing.
+        """
+        with translated(self._path), _understood(self._path):
+            rows = self._connection.execute(
+                "SELECT (SELECT count(*) FROM chunks WHERE chunks.doc_no = documents.doc_no),"
+                " (SELECT json_group_array(tag) FROM tags WHERE tags.doc_no = documents.doc_no),"
+                f" {DOCUMENT_COLUMNS} FROM documents {where} ORDER BY source_id, doc_path",
+                tuple(parameters),
+            )
+            for chunks, tags, *columns in rows:
+                yield replace(document_of(tuple(columns)), tags=tuple(sorted(json.loads(tags)))), chunks
+
+    def place_of(self, chunk_id: ChunkId) -> tuple[DocId, int] | None:
+        """The document of a chunk and its ordinal there, or None if there is no such chunk."""
+        rows = self.rows(
+            "SELECT doc_id, ordinal FROM chunks JOIN documents USING (doc_no) WHERE chunk_id = ?",
+            (bytes.fromhex(chunk_id),),
+        )
+        with _understood(self._path):
+            return (DocId(rows[0][0].hex()), int(rows[0][1])) if rows else None
+
+    def chunks_in(self, doc_id: DocId, first: int = 0, last: int = _LARGEST) -> list[Chunk]:
+        """The chunks of a document with these ordinals, both ends included, in order."""
+        rows = self.rows(
+            f"SELECT {CHUNK_COLUMNS} FROM chunks JOIN documents USING (doc_no)"
+            " WHERE doc_id = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal",
+            (bytes.fromhex(doc_id), first, last),
+        )
+        with _understood(self._path):
+            return [chunk_of(row, doc_id) for row in rows]
+
+    def n_chunks_of(self, doc_id: DocId) -> int:
+        """Number of chunks of a document."""
+        sql = "SELECT count(*) FROM chunks JOIN documents USING (doc_no) WHERE doc_id = ?"
+        ((count,),) = self.rows(sql, (bytes.fromhex(doc_id),))
+        return int(count)
+
     def text_of(self, doc_id: DocId) -> str | None:
         """The whole text of a document as it was parsed, or None if there is no such document."""
         rows = self.rows(
@@ -209,6 +290,42 @@ def _check_version(connection: sqlite3.Connection, path: Path) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version != STORE_VERSION:
         raise store_corrupt(path, f"version {version}, this program has {STORE_VERSION}")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The file of a store as bytes."""
+    try:
+        with path.open("rb", buffering=0) as file:
+            yield file
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotIndexedError(str(path.parent)) from None
+    except IsADirectoryError:
+        raise store_corrupt(path, "a folder") from None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _checksums(file: BinaryIO) -> tuple[bytes, bytes]:
+    """What the checksum of a store is, and what it should be, as bytes. Reads all of the file."""
+    head = file.read(_BLOCK_BYTES)
+    end = _CHECKSUM_AT + _CHECKSUM_BYTES
+    others = chain([head[:_CHECKSUM_AT], head[end:]], iter(lambda: file.read(_BLOCK_BYTES), b""))
+    return checksum(others).to_bytes(_CHECKSUM_BYTES, "big"), head[_CHECKSUM_AT:end]
+
+
+def write_checksum(path: Path) -> None:
+    """Give a store, which nobody else has open, its checksum. Raises OSError."""
+    with path.open("r+b", buffering=0) as file:
+        found, _ = _checksums(file)
+        file.seek(_CHECKSUM_AT)
+        file.write(found)
+
+
+def _check_sum(path: Path, file: BinaryIO) -> None:
+    found, expected = _checksums(file)
+    if found != expected:
+        raise store_corrupt(path, "its bytes are not those that were written")
 
 
 def store_corrupt(path: Path, problem: str) -> IndexCorruptError:

@@ -28,6 +28,7 @@ from kebab_stream.index.store import (
     connect_readonly,
     marks,
     translated,
+    write_checksum,
 )
 from kebab_stream.model import Chunk, DocId, Document
 
@@ -74,6 +75,7 @@ class StoreWriter(Store):
             return
         with translated(self._path), writing(self._path):
             self._connection.execute("COMMIT")
+            write_checksum(self._copy)
             committed = connect_readonly(self._copy)
             self._connection.close()
             self._connection = committed
@@ -93,6 +95,10 @@ class StoreWriter(Store):
             values = (source.source_id, source.root, exclude, source.trust_level, source.source_type)
             self._write("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?)", values)
 
+    def forget_source(self, source_id: str) -> None:
+        """Remove what is known of a source itself. Its documents are for the caller to remove."""
+        self._write("DELETE FROM sources WHERE source_id = ?", (source_id,))
+
     def stamps(self, source_id: str) -> dict[str, FileStamp]:
         """What is known of the files of a source, by path."""
         rows = self.rows(
@@ -109,6 +115,13 @@ class StoreWriter(Store):
             )
             for path, doc_id, size, mtime_ns, content_hash, signature in rows
         }
+
+    def documents_of(self, source_ids: Sequence[str]) -> list[Document]:
+        """The documents of these sources with their tags, by id."""
+        rows = self.rows(
+            f"SELECT doc_id FROM documents WHERE source_id IN ({marks(len(source_ids))}) ORDER BY doc_id", source_ids
+        )
+        return [document for (doc_id,) in rows if (document := self.document(DocId(doc_id.hex())))]
 
     def touch(self, doc_id: DocId, *, size: int, mtime_ns: int) -> None:
         """Remember a new time stamp of a file whose content did not change."""
@@ -139,6 +152,7 @@ class StoreWriter(Store):
 
     def _write(self, sql: str, parameters: Sequence[object]) -> None:
         if not self._connection.in_transaction:
+            self.verify()  # a damage that is copied would get a checksum of its own
             self._connection.close()
             with writing(self._copy):
                 shutil.copyfile(self._path, self._copy)

@@ -5,8 +5,8 @@ cosine comes from integers: `dot / sqrt(|row|² · |query|²)`. The dot products
 one float64 rounding each for root and quotient, so every machine and instruction set gets the same cosine. (A library's
 own "angular" metric would not promise that.) By Cauchy-Schwarz and monotone rounding no cosine leaves [-1, 1].
 
-The scan reads every row: 1 ms for 50,000 windows of 256 dimensions, 8 ms for 400,000. A graph (HNSW) for larger
-collections belongs in a file beside this one: it takes `rows` and `indptr` to build, and re-scores what it finds here.
+The scan reads every row: 1 ms for 50,000 windows of 256 dimensions, 8 ms for 400,000. For larger collections the graph
+(`graph.py`) says which chunks to compare.
 
 Files in the folder of one generation, little-endian, without headers:
 
@@ -33,6 +33,9 @@ NORMS_FILE = "vectors.norms"
 INDPTR_FILE = "vectors.indptr"
 
 LARGEST = 127
+GATHER_COST = 4
+"""Comparing a window picked from among others takes as long as this many windows in a row: measured 70 and 20 ns."""
+
 BLOCK_WINDOWS = 16_384
 """Rows gathered at once when writing: 4 MB of 256 dimensions."""
 
@@ -53,6 +56,20 @@ def quantise(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     # value · 127 is exact in float64, so there is one rounding before rint: halves are recognised as halves
     scaled: NDArray[np.float64] = np.rint(wide * LARGEST / peaks)
     return scaled.astype(np.int8)
+
+
+def squared_norms(rows: NDArray[np.int8]) -> NDArray[np.int32]:
+    """(n,) squared norm of each row, exact. Shape (n, dim)."""
+    norms: NDArray[np.int32] = np.square(rows, dtype=np.int32).sum(axis=1, dtype=np.int32)
+    return norms
+
+
+def spans(starts: NDArray[np.int64], stops: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All numbers of some half-open spans, one span after the other. Shapes (n,), starts <= stops."""
+    counts = stops - starts
+    before = np.cumsum(counts) - counts
+    numbers: NDArray[np.int64] = np.arange(counts.sum(), dtype=np.int64) + np.repeat(starts - before, counts)
+    return numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,17 +112,30 @@ class VectorIndex:
         return len(self.rows)
 
     @property
+    def dim(self) -> int:
+        return int(self.rows.shape[1])
+
+    @property
     def has_vector(self) -> NDArray[np.bool_]:
         """(n_chunks,): whether the chunk has a window at all."""
         return self.indptr[1:] > self.indptr[:-1]
 
-    def cosines(self, query: NDArray[np.float32]) -> NDArray[np.float64]:
+    def windows_of(self, allowed: NDArray[np.bool_] | None) -> int:
+        """How many windows some chunks have together. `allowed`: (n_chunks,), or None for all chunks."""
+        return self.n_windows if allowed is None else int(np.diff(self.indptr)[allowed].sum())
+
+    def worth_picking(self, windows: int) -> bool:
+        """Whether so many windows are compared sooner when they are picked than all windows in a row."""
+        return windows * GATHER_COST < self.n_windows
+
+    def cosines(self, query: NDArray[np.float32], numbers: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """(n_chunks,): cosine of each chunk's best window with the quantised query, 0.0 for a chunk without vectors.
 
         A query of zeros gives zeros.
 
         Args:
             query: shape (dim,), of any length.
+            numbers: the chunks to compare, in any order, each once; the others get 0.0. None compares all.
 
         Raises:
             EmbeddingFailedError: a component of the query is not finite.
@@ -113,13 +143,19 @@ class VectorIndex:
         """
         best = np.zeros(self.n_chunks, dtype=np.float64)
         small = quantise(query[np.newaxis, :])
-        query_norm = int(_squared_norms(small)[0])
-        if self.n_windows == 0 or query_norm == 0:
+        query_norm = int(squared_norms(small)[0])
+        # a chunk without windows would take its neighbour's first one: leave it out
+        filled = np.flatnonzero(self.has_vector) if numbers is None else numbers[self.has_vector[numbers]]
+        if len(filled) == 0 or query_norm == 0:
             return best
-        cosines = _dots(self.rows, small) / np.sqrt(self.norms * float(query_norm))
-        filled = self.has_vector
-        # a chunk without windows would take its neighbour's first one: leave it out of the starts
-        best[filled] = np.maximum.reduceat(cosines, self.indptr[:-1][filled])
+        starts, stops = self.indptr[filled], self.indptr[filled + 1]
+        rows, norms = self.rows, self.norms
+        if numbers is not None:
+            picked = spans(starts, stops)
+            rows, norms = rows[picked], norms[picked]
+            starts = np.cumsum(stops - starts) - (stops - starts)
+        cosines = _dots(rows, small) / np.sqrt(norms * float(query_norm))
+        best[filled] = np.maximum.reduceat(cosines, starts)
         return best
 
 
@@ -160,7 +196,7 @@ def write_vectors(folder: Path, moves: Moves, *, dim: int, old: VectorIndex | No
     with (folder / ROWS_FILE).open("xb") as rows_file, (folder / NORMS_FILE).open("xb") as norms_file:
         for rows in _row_blocks(dim, [sources[number] for number in origins.tolist()]):
             rows_file.write(rows.tobytes())
-            norms_file.write(_squared_norms(rows).astype("<i4").tobytes())
+            norms_file.write(squared_norms(rows).astype("<i4").tobytes())
     write_array(folder / INDPTR_FILE, indptr)
     return int(indptr[-1])
 
@@ -184,11 +220,6 @@ def _row_blocks(dim: int, chunks: list[NDArray[np.int8]]) -> Iterator[NDArray[np
             pieces, size = [], 0
     if pieces:
         yield np.concatenate(pieces)
-
-
-def _squared_norms(rows: NDArray[np.int8]) -> NDArray[np.int32]:
-    norms: NDArray[np.int32] = np.square(rows, dtype=np.int32).sum(axis=1, dtype=np.int32)
-    return norms
 
 
 def _dots(rows: NDArray[np.int8], query: NDArray[np.int8]) -> NDArray[np.int32]:

@@ -12,9 +12,18 @@ from itertools import accumulate
 
 from kebab_stream.config import Chunking
 from kebab_stream.ingest.document import Block, ParsedDocument
+from kebab_stream.ingest.sections import (
+    Place,
+    Section,
+    Unit,
+    short_together,
+    whole_definitions,
+    with_comments_before,
+    with_content,
+)
 from kebab_stream.ingest.sentences import hard_pieces, sentences
 
-CHUNKER_VERSION = "sections-2"
+CHUNKER_VERSION = "sections-3"
 """Changes whenever the same blocks may be cut differently; documents cut by another version are cut again."""
 
 
@@ -34,37 +43,6 @@ class Piece:
     page: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """A stretch [start, end) of the text that goes into one chunk as a whole, at most `max_chars` long."""
-
-    start: int
-    end: int
-    is_content: bool
-    """False for headings, rules and comments of sensible length: a chunk should hold more than these."""
-    is_atomic: bool
-    """True inside a fence or a table, where no overlap may begin."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """What all of a section has in common."""
-
-    heading_path: tuple[str, ...] = ()
-    symbol: str | None = None
-    page: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    place: _Place
-    units: list[_Unit]
-
-    @property
-    def has_content(self) -> bool:
-        return any(unit.is_content for unit in self.units)
-
-
 def chunk(document: ParsedDocument, sizes: Chunking) -> list[Piece]:
     """Cut a document into chunks, in order.
 
@@ -75,17 +53,18 @@ def chunk(document: ParsedDocument, sizes: Chunking) -> list[Piece]:
     - Fences and tables of up to `max_chars` are never cut; larger ones are cut between lines.
     - A longer paragraph is cut between lines, a longer line between sentences, a longer sentence between words
       or, if need be, graphemes.
-
-    - A page begins a new section, and so does what source code defines.
+    - A page begins a new section, and so does what source code defines: a function is a chunk with its symbol, or
+      several if it is long. A class that fits the target is one chunk; the members of a larger one are chunks.
+      Neighbours of a line each share a chunk. No overlap crosses from one section to another.
 
     Every line that a block of the document covers is in a chunk; no chunk is blank or longer than `max_chars`.
     """
     text = "\n".join(document.lines)
     line_starts = list(accumulate((len(line) + 1 for line in document.lines), initial=0))
-    sections = list(_joined(_sections(document, text, line_starts, sizes), sizes.target_chars))
-    spans: list[tuple[int, int, _Place]] = []
+    sections = _sections(document, text, line_starts, sizes)
+    spans: list[tuple[int, int, Place]] = []
     for section in sections:
-        end = section.units[-1].end
+        end = section.end
         is_bare_tail = section is sections[-1] and not section.has_content
         if spans and is_bare_tail and end - spans[-1][0] <= sizes.max_chars:
             start, _, place = spans.pop()
@@ -109,44 +88,35 @@ def chunk(document: ParsedDocument, sizes: Chunking) -> list[Piece]:
 # --- sections --------------------------------------------------------------------------------------------
 
 
-def _sections(document: ParsedDocument, text: str, line_starts: Sequence[int], sizes: Chunking) -> Iterator[_Section]:
+def _sections(document: ParsedDocument, text: str, line_starts: Sequence[int], sizes: Chunking) -> list[Section]:
+    target = sizes.target_chars
+    sections = list(with_content(with_comments_before(_parts(document, text, line_starts, sizes)), target))
+    return list(short_together(whole_definitions(sections, text, target), text, target))
+
+
+def _parts(document: ParsedDocument, text: str, line_starts: Sequence[int], sizes: Chunking) -> Iterator[Section]:
+    """A section for each stretch of one place."""
     open_headings: list[Block] = []
-    place = _Place()
-    units: list[_Unit] = []
+    place = Place()
+    depth = 0
+    units: list[Unit] = []
     for block in document.blocks:
         if block.kind == "heading":
             open_headings = [heading for heading in open_headings if heading.level < block.level] + [block]
         page = document.pages[block.line_start - 1] if document.pages else None
-        here = _Place(_path(open_headings), block.symbol, page)
+        here = Place(_path(open_headings), block.symbol, page)
         if units and (block.kind == "heading" or here != place):
-            yield _Section(place, units)
+            yield Section(place, units, depth)
             units = []
-        place = here
+        if not units:
+            place, depth = here, block.depth
         units += _units(text, block, line_starts[block.line_start - 1], line_starts[block.line_end] - 1, sizes)
     if units:
-        yield _Section(place, units)
+        yield Section(place, units, depth)
 
 
 def _path(headings: Sequence[Block]) -> tuple[str, ...]:
     return tuple(heading.heading for heading in headings if heading.heading)
-
-
-def _joined(sections: Iterator[_Section], target: int) -> Iterator[_Section]:
-    """Put sections without content before the next one, under whose headings they then stand."""
-    waiting: list[_Unit] = []
-    place = _Place()
-    for section in sections:
-        if section.has_content:
-            yield _Section(section.place, waiting + section.units)
-            waiting = []
-            continue
-        if waiting and section.units[-1].end - waiting[0].start > target:  # an outline, nothing but headings
-            yield _Section(place, waiting)
-            waiting = []
-        waiting = waiting + section.units
-        place = section.place
-    if waiting:
-        yield _Section(place, waiting)
 
 
 # --- units -----------------------------------------------------------------------------------------------
@@ -154,7 +124,7 @@ def _joined(sections: Iterator[_Section], target: int) -> Iterator[_Section]:
 _Splitter = Callable[[str, int, int], Iterator[tuple[int, int]]]
 
 
-def _units(text: str, block: Block, start: int, end: int, sizes: Chunking) -> Iterator[_Unit]:
+def _units(text: str, block: Block, start: int, end: int, sizes: Chunking) -> Iterator[Unit]:
     is_content = block.kind not in ("heading", "rule", "comment") or end - start > sizes.target_chars
     is_atomic = block.kind in ("fence", "table")
     stretches = (
@@ -162,7 +132,7 @@ def _units(text: str, block: Block, start: int, end: int, sizes: Chunking) -> It
         if is_atomic
         else _split(text, start, end, sizes.target_chars, (_runs, _lines, _sentences))
     )
-    return (_Unit(*stretch, is_content=is_content, is_atomic=is_atomic) for stretch in stretches)
+    return (Unit(*stretch, is_content=is_content, is_atomic=is_atomic) for stretch in stretches)
 
 
 def _large_stretches(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]]:
@@ -215,7 +185,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 # --- packing ---------------------------------------------------------------------------------------------
 
 
-def _pack(text: str, units: Sequence[_Unit], sizes: Chunking) -> Iterator[tuple[int, int]]:
+def _pack(text: str, units: Sequence[Unit], sizes: Chunking) -> Iterator[tuple[int, int]]:
     """Offsets of chunks that hold the units in order."""
     start, first, has_content = units[0].start, 0, False
     for index, unit in enumerate(units):
@@ -229,7 +199,7 @@ def _pack(text: str, units: Sequence[_Unit], sizes: Chunking) -> Iterator[tuple[
     yield start, units[-1].end
 
 
-def _overlap_start(text: str, units: Sequence[_Unit], overlap: int) -> int | None:
+def _overlap_start(text: str, units: Sequence[Unit], overlap: int) -> int | None:
     """Where the next chunk may begin: a line or a unit of this one, at most `overlap` before its end."""
     earliest = units[-1].end - overlap
     best = None

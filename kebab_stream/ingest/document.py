@@ -24,6 +24,8 @@ class Block:
     """The heading as plain text; may be empty even for a heading."""
     symbol: str | None = None
     """The name of what source code defines here, with what encloses it: `Store.open`."""
+    depth: int = 0
+    """How many definitions enclose it. The blocks that follow and have more are parts of this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

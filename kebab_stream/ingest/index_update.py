@@ -4,39 +4,62 @@ import re
 import secrets
 import shutil
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kebab_stream.analyser import fold
 from kebab_stream.embed import Embedder
 from kebab_stream.errors import IndexCorruptError
+from kebab_stream.index.cache import EmbeddingCache
 from kebab_stream.index.generation import (
     Additions,
     EmbeddingSpec,
     Generation,
     Manifest,
     read_manifest,
+    seal_of,
     verify,
     write_generation,
 )
-from kebab_stream.index.snapshot import INDEX_FOLDER
+from kebab_stream.index.snapshot import INDEX_FOLDER, SEAL
 from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.index.vectors import quantise
 from kebab_stream.ingest.prepare import embedded_windows, indexed_terms
+from kebab_stream.ingest.windows import WINDOWS_VERSION
 from kebab_stream.model import Chunk, Document
 
 _GENERATION = re.compile(r"\d{8,}-[0-9a-f]{12}|\.\d{8,}-[0-9a-f]{12}\.partial")
 """Names that are ours: a data folder chosen by mistake may have an `index` of its own."""
 
+_CACHED_PER_CHUNK = 2
+"""Texts that are remembered for each chunk: those that are, and as many that were."""
+_LEAST_CACHED = 10_000
+
 
 class IndexUpdate:
     """Collects new chunks; at the end the old generation and they become the new one."""
 
-    def __init__(self, data_dir: Path, store: StoreWriter, embedder: Embedder | None) -> None:
+    def __init__(
+        self, data_dir: Path, store: StoreWriter, embedder: Embedder | None, *, graph_above: int | None = None
+    ) -> None:
         self._folder = data_dir / INDEX_FOLDER
         self._store = store
         self._embedder = embedder
+        self._graph_above = graph_above
         self._added = Additions()
         self._old: Generation | None = None
+        self._cache: EmbeddingCache | None = None
+        if embedder:
+            scope = f"{embedder.fingerprint}|{WINDOWS_VERSION}"
+            self._cache = EmbeddingCache.open(data_dir, scope=scope, dim=embedder.dim)
+
+    def close(self) -> None:
+        """Let go of the cache."""
+        if self._cache:
+            self._cache.close()
 
     def carry_over(self) -> bool:
         """Open the current generation to carry its chunks over.
@@ -45,8 +68,10 @@ class IndexUpdate:
             False if there is none that fits (another model, analyser or format): every chunk must then be added.
         """
         revision = self._store.meta("corpus_revision")
+        if revision is None:
+            return True  # there is nothing yet
         try:
-            old = Generation.open(self._folder / revision) if revision else None
+            old = Generation.open(self._folder / revision)
         except IndexCorruptError:
             old = None
         fits = old is not None and old.manifest.embedding == self._spec()
@@ -55,19 +80,27 @@ class IndexUpdate:
 
     def add(self, chunks: Sequence[tuple[Chunk, Document]]) -> None:
         """Index chunks that are new or changed, a batch at a time."""
-        texts: list[str] = []
-        ends: list[int] = []
         for chunk, document in chunks:
             self._added.ids.append(bytes.fromhex(chunk.chunk_id))
             self._added.lexical.add(indexed_terms(chunk, document))
             self._added.texts.append(fold(chunk.text).encode("utf-8"))
-            if self._embedder:
-                texts.extend(embedded_windows(chunk))
-                ends.append(len(texts))
         if self._embedder:
-            rows = quantise(self._embedder.embed_passages(texts))
-            for start, end in zip([0, *ends], ends, strict=False):
-                self._added.vectors.add(rows[start:end])
+            texts = [chunk.text for chunk, _ in chunks]
+            vectors = self._vectors(self._embedder, texts)
+            for text in texts:
+                self._added.vectors.add(vectors[text])
+
+    def _vectors(self, embedder: Embedder, texts: Sequence[str]) -> dict[str, NDArray[np.int8]]:
+        """The window vectors of each text, remembered or new."""
+        assert self._cache
+        known = self._cache.get(texts)
+        unknown = [text for text in dict.fromkeys(texts) if text not in known]
+        pieces = [embedded_windows(text) for text in unknown]
+        rows = quantise(embedder.embed_passages([window for windows in pieces for window in windows]))
+        ends = accumulate(map(len, pieces), initial=0)
+        new = {text: rows[start:end] for text, (start, end) in zip(unknown, pairwise(ends), strict=True)}
+        self._cache.put(new)
+        return known | new
 
     def commit(self) -> str:
         """Write the new generation and make it, with the store's changes, the current state.
@@ -88,10 +121,14 @@ class IndexUpdate:
             old=self._old,
             added=self._added,
             embedding=self._spec(),
+            graph_above=self._graph_above,
         )
         self._store.set_meta("corpus_revision", revision)
+        self._store.set_meta(SEAL, seal_of(self._folder / revision))
         self._store.commit()
         self.remove_leftovers()
+        if self._cache:
+            self._cache.trim(_CACHED_PER_CHUNK * max(self._store.count("chunks"), _LEAST_CACHED))
         return revision
 
     def current_manifest(self) -> Manifest:

@@ -2,25 +2,28 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby, islice
 from pathlib import Path
 from time import perf_counter
 from typing import Self
 
-from kebab_stream.config import Config
+from kebab_stream.config import Config, Source
 from kebab_stream.embed import load_embedder
 from kebab_stream.errors import InvalidInputError, NotIndexedError
+from kebab_stream.index.graph import graph_above
 from kebab_stream.index.store_writer import StoreWriter
+from kebab_stream.ingest.given import Given, with_given_fields
 from kebab_stream.ingest.index_update import IndexUpdate
 from kebab_stream.ingest.plan import Plan, ToRead, add_source
-from kebab_stream.ingest.prepare import Prepared, prepare, signature_of
+from kebab_stream.ingest.prepare import Prepared, prepare, prepare_text, signature_of
 from kebab_stream.ingest.read import content_hash
-from kebab_stream.ingest.sources import source_row, sources_to_scan
-from kebab_stream.ingest.walk import Skip
-from kebab_stream.model import FileProblem, IngestReport
+from kebab_stream.ingest.sources import COPIES, TEXTS, source_row, sources_to_scan
+from kebab_stream.ingest.walk import Skip, SourceFile
+from kebab_stream.model import DocId, Document
 from kebab_stream.render import encodable
+from kebab_stream.reports import FileProblem, IngestReport
 
 _CHUNKS_AT_ONCE = 256
 _EXAMPLES = 5
@@ -43,7 +46,6 @@ class Ingestion:
     """A run in progress: an open write transaction, and what was done so far."""
 
     config: Config
-    request: IngestRequest
     store: StoreWriter
     index: IndexUpdate
     continues: bool
@@ -53,11 +55,16 @@ class Ingestion:
     plan: Plan = field(default_factory=Plan)
     new: int = 0
     updated: int = 0
+    not_reached: int = 0
+    """Files to read that were not, because of an interrupt."""
     problems: list[FileProblem] = field(default_factory=list)
 
     @classmethod
-    def begin(cls, config: Config, request: IngestRequest) -> Self:
+    def begin(cls, config: Config, *, rebuild_index: bool = False) -> Self:
         """Open the store for writing. The caller holds the write lock.
+
+        Args:
+            rebuild_index: make the index files anew from the store.
 
         Raises:
             StorageError, IndexCorruptError: the store cannot be written, or is damaged.
@@ -70,10 +77,11 @@ class Ingestion:
         )
         store = StoreWriter.open(config.storage.data_dir)
         try:
-            index = IndexUpdate(config.storage.data_dir, store, embedder)
+            wish = graph_above(config.search.vector_index, config.search.exact_below)
+            index = IndexUpdate(config.storage.data_dir, store, embedder, graph_above=wish)
             index.remove_leftovers()
-            continues = not request.rebuild_index and index.carry_over()
-            return cls(config, request, store, index, continues, started)
+            continues = not rebuild_index and index.carry_over()
+            return cls(config, store, index, continues, started)
         except BaseException:
             store.close()
             raise
@@ -81,8 +89,9 @@ class Ingestion:
     def close(self) -> None:
         """Drop what was not committed."""
         self.store.close()
+        self.index.close()
 
-    def scan(self) -> list[ToRead]:
+    def scan(self, request: IngestRequest) -> list[ToRead]:
         """Walk the sources; the files to read. Documents that there are no more are removed.
 
         Raises:
@@ -90,13 +99,11 @@ class Ingestion:
             StorageError: a root is missing, cannot be read, or has become empty. Nothing is removed then.
             NotIndexedError: the index is to be rebuilt, but nothing was ever ingested.
         """
-        if self.request.rebuild_index and not self.request.paths:
+        if request.rebuild_index and not request.paths:
             if self._is_first:
                 raise NotIndexedError(str(self.config.storage.data_dir))
             return []
-        sources = sources_to_scan(
-            self.config, self.request.paths, self.store.sources(), source_id=self.request.source_id
-        )
+        sources = sources_to_scan(self.config, request.paths, self.store.sources(), source_id=request.source_id)
         data_dir = self.config.storage.data_dir
         for source in sources:
             add_source(self.plan, source, self.store.stamps(source.id), self.config.ingest, data_dir=data_dir)
@@ -104,11 +111,71 @@ class Ingestion:
             self.store.put_source(source_row(source))
         for doc_id in self.plan.gone:
             self.store.remove(doc_id)
+        if not request.paths:
+            self._renew_copies()
         return self.plan.to_read
 
     def take_in(self, batch: Iterable[tuple[ToRead, bytes | OSError]]) -> None:
         """Store and index files that were read, or note why they could not be."""
-        prepared = [one for to_read, data in batch if (one := self._prepared(to_read, data))]
+        self._keep([one for to_read, data in batch if (one := self._prepared(to_read, data))])
+
+    def take_in_given(self, given: Given) -> Document:
+        """Store and index a document given by itself.
+
+        Raises:
+            InvalidInputError: it is no text that can be read.
+        """
+        path = given.file.doc_path
+        try:
+            prepared = prepare(given.source, given.file, given.data, self.config.ingest.chunking, now=self.now)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{path}: {error.message}", error.hint, error.details | {"path": path}) from error
+        prepared = given.named(prepared)
+        document = prepared.document
+        known = self.store.document(document.doc_id)
+        if known and _as_stored(document, known) == known:
+            self.store.touch(document.doc_id, size=document.size, mtime_ns=document.mtime_ns)
+            self.plan.unchanged += 1
+            return known
+        self.store.put_source(source_row(given.source))
+        self.new += known is None
+        self.updated += known is not None
+        self._keep([prepared])
+        return document
+
+    def _renew_copies(self) -> None:
+        """Parse and chunk stored copies again that were by other versions or settings."""
+        chunking = self.config.ingest.chunking
+        for document in self.store.documents_of(COPIES):
+            source = Source(
+                id=document.source_id,
+                root=Path("/"),
+                trust_level=document.trust_level,
+                source_type=document.source_type,
+            )
+            file = SourceFile(
+                document.doc_path, Path("/") / document.doc_path, document.size, document.mtime_ns, document.repo
+            )
+            if document.signature == signature_of(source, chunking, file):
+                continue
+            text = self.store.text_of(document.doc_id) or ""
+            prepared = prepare_text(source, file, text, document.content_hash, chunking, now=self.now)
+            if document.source_id == TEXTS:
+                prepared = with_given_fields(
+                    prepared, title=document.title, tags=document.tags, trust_level=document.trust_level
+                )
+            self.updated += 1
+            self._keep([prepared])
+
+    def remove(self, doc_ids: Iterable[DocId], source_ids: Iterable[str]) -> None:
+        """Remove documents, and forget sources."""
+        for doc_id in doc_ids:
+            self.store.remove(doc_id)
+            self.plan.gone.append(doc_id)
+        for source_id in source_ids:
+            self.store.forget_source(source_id)
+
+    def _keep(self, prepared: Sequence[Prepared]) -> None:
         for one in prepared:
             self.store.replace(one.document, one.text, one.chunks)
         if self.continues:
@@ -128,14 +195,14 @@ class Ingestion:
             done += len(chunks)
             yield done, total
 
-    def finish(self) -> IngestReport:
+    def finish(self, *, interrupted: bool = False) -> IngestReport:
         """Commit, if anything changed, and report."""
-        changed = bool(self.new or self.updated or self.plan.gone or not self.continues)
+        changed = bool(self.new or self.updated or self.plan.gone or not self.continues or self._is_first)
         if changed:
             self.index.commit()
         else:
-            self.store.commit()  # new time stamps of unchanged files
-        return self._report(changed=changed)
+            self.store.commit()  # new time stamps of unchanged files, what is known of sources
+        return self._report(changed=changed, interrupted=interrupted)
 
     @property
     def _is_first(self) -> bool:
@@ -156,7 +223,7 @@ class Ingestion:
             return None
         source, file, known = to_read.source, to_read.file, to_read.known
         chunking = self.config.ingest.chunking
-        signature = signature_of(source, chunking, file.repo)
+        signature = signature_of(source, chunking, file)
         if known and known.content_hash == content_hash(data) and known.signature == signature:
             self.store.touch(known.doc_id, size=file.size, mtime_ns=file.mtime_ns)
             self.plan.unchanged += 1
@@ -181,7 +248,7 @@ class Ingestion:
         else:
             self._note(to_read, str(error))
 
-    def _report(self, *, changed: bool) -> IngestReport:
+    def _report(self, *, changed: bool, interrupted: bool) -> IngestReport:
         manifest = self.index.current_manifest()
         skips = sorted(self.plan.skips)
         return IngestReport(
@@ -201,5 +268,18 @@ class Ingestion:
             embedding_model=manifest.embedding.model_id if manifest.embedding else None,
             corpus_revision=self.store.meta("corpus_revision") or "",
             changed=changed,
+            interrupted=interrupted,
+            not_reached=self.not_reached,
             elapsed_ms=round((perf_counter() - self.started) * 1000, 3),
         )
+
+
+def _as_stored(document: Document, known: Document) -> Document:
+    """A document as the store would give it back, if it is the known one: what may differ is taken from that."""
+    return replace(
+        document,
+        tags=tuple(sorted(document.tags)),
+        size=known.size,
+        mtime_ns=known.mtime_ns,
+        indexed_at=known.indexed_at,
+    )

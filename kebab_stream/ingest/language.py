@@ -1,29 +1,100 @@
-"""A cheap guess at the language of a text, by the scripts of its letters."""
+"""A cheap guess at the language of a text: by the scripts of its letters, by common English words, else by a model.
+
+Most of what is written about software is English full of names, which models take for all kinds of languages. So
+English is the answer wherever its function words stand, and py3langid (0.6 s to load, 0.7 ms a text) is asked only
+without them, and believed only if the text is far likelier in another language. Of 2,500 pieces of source code, lists
+of names and technical English, none became another language; of texts of 100 characters in 20 languages, 98 % were
+right.
+"""
 
 import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
 
 _SAMPLE_CHARS = 4000
+_LETTER = re.compile(r"[^\W\d_]")
+_ASCII_LETTER = re.compile("[A-Za-z]")
+_WORD = re.compile(r"[^\W\d_]+")
 _HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]")
 _KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_ASCII_LETTER = re.compile("[A-Za-z]")
-_LETTER = re.compile(r"[^\W\d_]")
+_OF_ONE_LANGUAGE = {
+    "ar": re.compile("[\u0621-\u064a]"),
+    "el": re.compile("[\u0370-\u03ff\u1f00-\u1fff]"),
+    "he": re.compile("[\u05d0-\u05ea]"),
+    "hi": re.compile("[\u0904-\u0939]"),
+    "th": re.compile("[\u0e01-\u0e30]"),
+}
+"""The language that nearly all texts in a script are in."""
+_CYRILLIC = re.compile("[\u0400-\u052f]")
+_PERSIAN = re.compile("[\u067e\u0686\u0698\u06a9\u06af\u06cc]")
+"""Letters that Persian has and Arabic has not."""
+
+_ENGLISH_WORDS = frozenset(
+    ("the", "and", "with", "this", "that", "are", "you", "from", "which", "not", "when", "your", "will", "these", "it"),
+)
+_ENGLISH_SHARE = 0.05
+_LANGUAGES = (
+    *("ca", "cs", "da", "de", "en", "es", "et", "fi", "fr", "hr", "hu", "id", "it", "lt", "nl", "no", "pl", "pt", "ro"),
+    *("sk", "sv", "tr", "vi"),
+    *("be", "bg", "ru", "sr", "uk"),
+)
+"""What the model may answer: languages that are common, and not easily mistaken for each other."""
+_ENOUGH_LETTERS, _ENOUGH_CYRILLIC = 30, 12
+_MARGIN = 0.45
+"""How much likelier a text must be in another language than in English, as the logarithm per letter. The least likely
+2 % of texts of 60 characters and more that are in other languages have 0.6, other technical texts up to 0.25."""
 
 
 def guess_language(text: str) -> str:
-    """`ko`, `ja`, `zh`, `en`, or `und` when the letters do not tell.
+    """The ISO 639 code of a language, or `und` when the letters do not tell.
 
     Looks at the first 4,000 characters. One East Asian letter says about as much as two or three Latin ones,
-    so a fifth of all letters is enough; text about software is full of Latin names. What is left is taken
-    for English if nearly all its letters are ASCII.
+    so a fifth of all letters is enough; text about software is full of Latin names.
     """
     text = text[:_SAMPLE_CHARS]
     letters = len(_LETTER.findall(text))
+    if not letters:
+        return "und"
+    return (not text.isascii() and _by_script(text, letters)) or _by_words(text, letters)
+
+
+def _by_script(text: str, letters: int) -> str | None:
     enough = max(letters / 5, 1)
     hangul, kana, han = (len(script.findall(text)) for script in (_HANGUL, _KANA, _HAN))
     if hangul >= enough and hangul >= kana:
         return "ko"
     if kana + han >= enough:
         return "ja" if kana * 10 >= han else "zh"  # Japanese does without kana in headings at most
-    letters -= hangul + kana + han
-    return "en" if letters > 0 and len(_ASCII_LETTER.findall(text)) >= 0.98 * letters else "und"
+    for language, script in _OF_ONE_LANGUAGE.items():
+        if len(script.findall(text)) >= max(letters / 3, 1):
+            return "fa" if language == "ar" and _PERSIAN.search(text) else language
+    return None
+
+
+def _by_words(text: str, letters: int) -> str:
+    is_ascii = len(_ASCII_LETTER.findall(text)) >= 0.98 * letters
+    words = _WORD.findall(text.lower())
+    if is_ascii and sum(word in _ENGLISH_WORDS for word in words) >= _ENGLISH_SHARE * len(words):
+        return "en"
+    needed = _ENOUGH_CYRILLIC if len(_CYRILLIC.findall(text)) >= letters / 3 else _ENOUGH_LETTERS
+    language = _by_model(text, letters) if letters >= needed else None
+    return language or ("en" if is_ascii else "und")
+
+
+def _by_model(text: str, letters: int) -> str | None:
+    scores = dict(_model().rank(" ".join(_WORD.findall(text))))
+    best = max(scores, key=lambda language: (scores[language], language))
+    return best if scores[best] - scores["en"] >= _MARGIN * letters else None
+
+
+@cache
+def _model() -> "LanguageIdentifier":
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # late: half a second
+
+    model = LanguageIdentifier.from_model_file(MODEL_FILE)
+    model.set_languages(_LANGUAGES)
+    return model

@@ -5,9 +5,12 @@ from pathlib import PurePosixPath
 _MEDIA_BY_EXTENSION = {
     **dict.fromkeys(("", "text", "txt"), "text"),
     **dict.fromkeys(("markdown", "md", "mdown", "mdx", "mkd"), "markdown"),
-    **dict.fromkeys(("htm", "html"), "html"),
-    "rst": "rst",
+    **dict.fromkeys(("htm", "html", "xhtml"), "html"),
+    **dict.fromkeys(("rest", "rst"), "rst"),
+    "pdf": "pdf",
 }
+
+_PDF_SIZE_FACTOR = 10
 
 _CODE_BY_EXTENSION = {
     "astro": "astro",
@@ -115,6 +118,11 @@ def media_of(path: str) -> tuple[str, str | None] | None:
         return "code", code_lang
     media = _MEDIA_BY_EXTENSION.get(extension)
     return (media, None) if media else None
+
+
+def size_limit(path: str, max_file_bytes: int) -> int:
+    """The most bytes that a document may have: those of a PDF are mostly pictures and fonts, and few of them text."""
+    return max_file_bytes * (_PDF_SIZE_FACTOR if media_of(path) == ("pdf", None) else 1)
 
 
 def has_extension(path: str) -> bool:

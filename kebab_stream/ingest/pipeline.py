@@ -1,11 +1,13 @@
 """An ingest from start to end. Files are read ahead while others are processed; all else runs in one worker thread.
 
-Nothing is visible to searches before the commit, and a run that stops early leaves what was there.
+Nothing is visible to searches before the commit. A run that is killed leaves what was there; one that is asked to stop
+commits the files that it has taken in.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from threading import Event
 
 import aiofiles
 import anyio
@@ -16,10 +18,9 @@ from kebab_stream.config import Config
 from kebab_stream.index.lock import write_lock
 from kebab_stream.ingest.ingestion import Ingestion, IngestRequest
 from kebab_stream.ingest.plan import ToRead
-from kebab_stream.model import IngestReport
+from kebab_stream.reports import IngestPhase, IngestReport
 
-Phase = Literal["scan", "read", "index", "commit"]
-Progress = Callable[[Phase, int, int], None]
+Progress = Callable[[IngestPhase, int, int], None]
 """Told the phase, how much of it is done, and of how much: files to read, chunks to index again."""
 Read = tuple[ToRead, bytes | OSError]
 
@@ -29,8 +30,17 @@ _BATCH_FILES = 32
 _BATCH_BYTES = 1 << 20
 
 
-async def ingest(config: Config, request: IngestRequest, progress: Progress) -> IngestReport:
+async def ingest(
+    config: Config, request: IngestRequest, progress: Progress, *, stop: Event | None = None
+) -> IngestReport | None:
     """Bring the index up to date with its sources.
+
+    Args:
+        stop: when it is set, no more files are read, and what was taken in until then is committed.
+
+    Returns:
+        What was done. None if it was stopped while every chunk was being indexed again (another model, a rebuild):
+        half an index is none, so nothing was changed. Vectors that were computed are kept for the next time.
 
     Raises:
         IndexLockedError: another process is writing.
@@ -40,44 +50,53 @@ async def ingest(config: Config, request: IngestRequest, progress: Progress) -> 
     lock = write_lock(config.storage.data_dir)
     await run_blocking(lock.__enter__)
     try:
-        return await _ingest(config, request, progress)
+        return await _ingest(config, request, progress, stop or Event())
     finally:
         with anyio.CancelScope(shield=True):
             await run_blocking(lock.__exit__, None, None, None)
 
 
-async def _ingest(config: Config, request: IngestRequest, progress: Progress) -> IngestReport:
+async def _ingest(config: Config, request: IngestRequest, progress: Progress, stop: Event) -> IngestReport | None:
     progress("scan", 0, 0)
-    ingestion = await run_blocking(Ingestion.begin, config, request)
+    ingestion = await run_blocking(partial(Ingestion.begin, config, rebuild_index=request.rebuild_index))
     try:
-        to_read = await run_blocking(ingestion.scan)
-        await _take_in_all(ingestion, to_read, progress)
-        await _index_all(ingestion, progress)
+        to_read = await run_blocking(ingestion.scan, request)
+        await _take_in_all(ingestion, to_read, progress, stop)
+        if not await _index_all(ingestion, progress, stop):
+            return None
         progress("commit", 0, 0)
-        return await run_blocking(ingestion.finish)
+        report = await run_blocking(partial(ingestion.finish, interrupted=stop.is_set()))
+        progress("done", 0, 0)
+        return report
     finally:
         with anyio.CancelScope(shield=True):
             await run_blocking(ingestion.close)
 
 
-async def _take_in_all(ingestion: Ingestion, to_read: Sequence[ToRead], progress: Progress) -> None:
+async def _take_in_all(ingestion: Ingestion, to_read: Sequence[ToRead], progress: Progress, stop: Event) -> None:
     send, receive = anyio.create_memory_object_stream[Read](_FILES_AHEAD)
     done = 0
     try:
         async with receive, anyio.create_task_group() as tasks:
             tasks.start_soon(_read_all, to_read, send)
-            while batch := await _next_batch(receive):
+            while not stop.is_set() and (batch := await _next_batch(receive)):
                 await run_blocking(ingestion.take_in, batch)
                 done += len(batch)
                 progress("read", done, len(to_read))
+            tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None  # the only one: reading gives its errors to `take_in`
+    ingestion.not_reached = len(to_read) - done
 
 
-async def _index_all(ingestion: Ingestion, progress: Progress) -> None:
+async def _index_all(ingestion: Ingestion, progress: Progress, stop: Event) -> bool:
+    """Index again what has to be; whether that was reached before a stop."""
     parts = ingestion.index_all()
     while state := await run_blocking(next, parts, None):
         progress("index", *state)
+        if stop.is_set() and state[0] < state[1]:
+            return False
+    return True
 
 
 async def _read_all(to_read: Sequence[ToRead], send: ObjectSendStream[Read]) -> None:

@@ -53,7 +53,7 @@ def add_source(plan: Plan, source: Source, known: Mapping[str, FileStamp], setti
         )
     for file in found.files:
         stamp = known.get(file.doc_path)
-        signature = signature_of(source, settings.chunking, file.repo)
+        signature = signature_of(source, settings.chunking, file)
         if stamp and (stamp.size, stamp.mtime_ns, stamp.signature) == (file.size, file.mtime_ns, signature):
             plan.unchanged += 1
         else:

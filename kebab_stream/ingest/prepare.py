@@ -29,11 +29,11 @@ class Prepared:
     chunks: Sequence[Chunk]
 
 
-def signature_of(source: Source, chunking: Chunking, repo: str | None) -> str:
+def signature_of(source: Source, chunking: Chunking, file: SourceFile) -> str:
     """All that decides, besides a file's content, what is stored of it; run-time settings are not part of it."""
     sizes = f"{chunking.target_chars}.{chunking.overlap_chars}.{chunking.max_chars}"
     versions = f"{PARSER_VERSION}|{CHUNKER_VERSION}|{INDEXED_VERSION}"
-    return f"{versions}|{sizes}|{source.trust_level}|{source.source_type}|{repo or ''}"
+    return f"{versions}|{sizes}|{source.trust_level}|{source.source_type}|{file.repo or ''}"
 
 
 def prepare(source: Source, file: SourceFile, data: bytes, chunking: Chunking, *, now: datetime) -> Prepared:
@@ -42,7 +42,13 @@ def prepare(source: Source, file: SourceFile, data: bytes, chunking: Chunking, *
     Raises:
         InvalidInputError: it is no text that can be read.
     """
-    text = decode(file.doc_path, data)
+    return prepare_text(source, file, decode(file.doc_path, data), content_hash(data), chunking, now=now)
+
+
+def prepare_text(
+    source: Source, file: SourceFile, text: str, hash_of_file: str, chunking: Chunking, *, now: datetime
+) -> Prepared:
+    """Parse and chunk the text of one file, as `decode` gave it."""
     parsed = parse(file.doc_path, text)
     doc_id = doc_id_of(source.id, file.doc_path)
     document = Document(
@@ -60,10 +66,10 @@ def prepare(source: Source, file: SourceFile, data: bytes, chunking: Chunking, *
         aliases=parsed.aliases,
         created=parsed.created,
         modified=parsed.modified,
-        content_hash=content_hash(data),
+        content_hash=hash_of_file,
         size=file.size,
         mtime_ns=file.mtime_ns,
-        signature=signature_of(source, chunking, file.repo),
+        signature=signature_of(source, chunking, file),
         chunker_version=CHUNKER_VERSION,
         indexed_at=now,
     )
@@ -91,6 +97,6 @@ def indexed_terms(chunk: Chunk, document: Document) -> list[str]:
     return terms(chunk.text) + terms(above)
 
 
-def embedded_windows(chunk: Chunk) -> list[str]:
-    """What the vector index knows a chunk by."""
-    return windows(chunk.text)
+def embedded_windows(text: str) -> list[str]:
+    """What the vector index knows a chunk with this text by."""
+    return windows(text)

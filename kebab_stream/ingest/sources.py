@@ -11,6 +11,13 @@ from kebab_stream.config import Config, Source
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.index.rows import SourceRow
 
+FILES = "_files"
+"""Source of the files outside all sources that were ingested one by one."""
+TEXTS = "_stdin"
+"""Source of the texts that were given, and are no files."""
+COPIES = (FILES, TEXTS)
+"""Sources without a folder: the store has the only copy of their documents, and no scan ever removes one."""
+
 
 def sources_to_scan(
     config: Config, paths: Sequence[Path], known: Sequence[SourceRow], *, source_id: str | None = None
@@ -29,9 +36,8 @@ def sources_to_scan(
             there is nothing to scan.
     """
     configured = _configured(config)
-    ids = {source.id for source in configured}
-    stored = [_source_of(row) for row in known]
-    all_known = configured + [source for source in stored if source.id not in ids]
+    stored = _stored(known)
+    all_known = known_sources(config, known)
     chosen = [_source_at(path, source_id, all_known) for path in paths] if paths else all_known
     if not chosen:
         raise InvalidInputError(
@@ -41,7 +47,19 @@ def sources_to_scan(
     _refuse_other_roots(chosen, [source for source in stored if not (source.id in named and _is_gone(source.root))])
     _refuse_other_roots(chosen, configured)
     _refuse_data_folder(chosen, config.storage.data_dir)
+    _refuse_names_of_copies(chosen)
     return sorted({source.id: source for source in chosen}.values(), key=lambda source: source.id)
+
+
+def known_sources(config: Config, known: Sequence[SourceRow]) -> list[Source]:
+    """The configured sources, and those in the store besides; not the ones of stored copies, which are no folders."""
+    configured = _configured(config)
+    ids = {source.id for source in configured}
+    return configured + [source for source in _stored(known) if source.id not in ids]
+
+
+def _stored(known: Sequence[SourceRow]) -> list[Source]:
+    return [_source_of(row) for row in known if row.source_id not in COPIES]
 
 
 def source_row(source: Source) -> SourceRow:
@@ -136,6 +154,16 @@ def _refuse_other_roots(chosen: Sequence[Source], owners: Sequence[Source]) -> N
                     f" {owner.root} is gone, this name with --source-id, or a new root in the config file",
                     {"source_id": source.id, "roots": [str(owner.root), str(source.root)]},
                 )
+
+
+def _refuse_names_of_copies(chosen: Sequence[Source]) -> None:
+    for source in chosen:
+        if source.id in COPIES:
+            raise InvalidInputError(
+                f"source {source.id!r} is for documents given one by one, and cannot be {source.root}",
+                "give the folder another name with --source-id, or in the config file",
+                {"source_id": source.id, "path": str(source.root)},
+            )
 
 
 def _refuse_data_folder(chosen: Sequence[Source], data_dir: Path) -> None:

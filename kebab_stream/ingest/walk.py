@@ -14,7 +14,8 @@ from typing import Literal
 
 from kebab_stream.errors import StorageError
 from kebab_stream.ingest.ignore import IGNORE_FILES, Rules, excluded_by, is_ignored, read_rules
-from kebab_stream.ingest.media import has_extension, media_of
+from kebab_stream.ingest.media import has_extension, media_of, size_limit
+from kebab_stream.ingest.pdf import can_read_pdf
 
 SkipReason = Literal[
     "bad_name",
@@ -24,6 +25,7 @@ SkipReason = Literal[
     "excluded",
     "hidden",
     "ignored",
+    "needs_extra",
     "symlink",
     "too_large",
     "unreadable",
@@ -38,8 +40,9 @@ SKIP_MEANINGS: Mapping[SkipReason, str] = {
     "excluded": "By `exclude` of its source.",
     "hidden": "The name begins with a dot.",
     "ignored": "By `.gitignore` or `.kebabignore`.",
+    "needs_extra": "A PDF, which needs the extra `kebab-stream[pdf]`.",
     "symlink": "A symbolic link; only the folder of a source itself may be one.",
-    "too_large": "It has more bytes than `ingest.max_file_bytes`.",
+    "too_large": "It has more bytes than `ingest.max_file_bytes`; a PDF, more than ten times as many.",
     "unreadable": "A folder that cannot be listed, or whose files the system does not describe.",
     "unsupported": "A kind of file that is not indexed, by its extension; or no regular file.",
 }
@@ -103,7 +106,7 @@ def walk(root: Path, *, exclude: Sequence[str] = (), max_file_bytes: int, data_d
     Args:
         root: an existing folder, or a link to one. No link below it is followed.
         exclude: gitignore patterns, from the root.
-        max_file_bytes: larger files are passed over.
+        max_file_bytes: larger files are passed over, PDFs if they are ten times larger.
         data_dir: a folder to pass over, without links in its path.
 
     Raises:
@@ -158,8 +161,13 @@ def _root_folder(root: Path) -> _Folder:
         real = root.resolve(strict=True)
     except OSError as error:
         raise _unreadable_root(root, error) from error
-    repositories = (_name_of(folder) for folder in real.parents if os.path.lexists(folder / ".git"))
-    return _Folder(real, "", (), next(repositories, None))
+    return _Folder(real, "", (), repository_of(real.parent))
+
+
+def repository_of(folder: Path) -> str | None:
+    """The name of the Git work tree that a folder is in, NFC."""
+    folders = (folder, *folder.parents)
+    return next((_name_of(each) for each in folders if os.path.lexists(each / ".git")), None)
 
 
 def _name_of(folder: Path) -> str | None:
@@ -250,9 +258,12 @@ class _Scan:
         return "data_folder" if is_folder and Path(entry.path) == self.data_dir else None
 
     def _skip_by_content(self, entry: os.DirEntry[str], status: os.stat_result) -> SkipReason | None:
-        if not S_ISREG(status.st_mode) or media_of(entry.name) is None:
+        media, _ = media_of(entry.name) or (None, None)
+        if not S_ISREG(status.st_mode) or media is None:
             return "unsupported"
-        if status.st_size > self.max_file_bytes:
+        if media == "pdf" and not can_read_pdf():
+            return "needs_extra"
+        if status.st_size > size_limit(entry.name, self.max_file_bytes):
             return "too_large"
         return "binary" if not has_extension(entry.name) and _is_binary(Path(entry.path)) else None
 

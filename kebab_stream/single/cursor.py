@@ -9,19 +9,20 @@ import orjson
 
 from kebab_stream.errors import StaleCursorError
 from kebab_stream.model import SearchQuery
-from kebab_stream.single.settings import SearchSettings
+from kebab_stream.single.settings import SearchSettings, VectorPath
 
 _SHOWN_CHARS = 80
 """A message repeats no more of what a caller made up."""
 
 
-def fingerprint(query: SearchQuery, method: str, settings: SearchSettings) -> str:
+def fingerprint(query: SearchQuery, method: str, settings: SearchSettings, vector_path: VectorPath = "exact") -> str:
     """What must not change between pages: query, mode, filters and ranking settings, but not the page size.
 
     Args:
         method: how the query is really answered (hybrid without vectors is lexical).
+        vector_path: how its nearest vectors are really looked for: the graph may miss some.
     """
-    ranking = (settings.fusion, settings.fusion_weight, settings.rrf_k, settings.candidate_depth)
+    ranking = (settings.fusion, settings.fusion_weight, settings.rrf_k, settings.candidate_depth, vector_path)
     text = ascii((replace(query, k=None), method, ranking))
     return hashlib.blake2b(text.encode("ascii"), digest_size=8).hexdigest()
 

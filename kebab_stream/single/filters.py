@@ -153,3 +153,7 @@ FILTERS: tuple[FilterDef, ...] = (
         accepts=f"{_TEXTS}, none of which a chunk contains",
     ),
 )
+
+CHUNK_FILTERS = tuple(each for each in FILTERS if each.name in ("must", "must_not"))
+DOCUMENT_FILTERS = tuple(each for each in FILTERS if each not in CHUNK_FILTERS)
+"""What looks at the text of a chunk, and what looks at the document it is from."""

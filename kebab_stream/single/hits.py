@@ -66,18 +66,26 @@ def section_label(chunk: Chunk) -> str | None:
 
 def citation_of(chunk: Chunk, document: Document) -> Citation:
     """Where the chunk stands in its file."""
-    path = document.doc_path
-    start, end = chunk.line_start, chunk.line_end
     if chunk.page is not None:
-        return PageCitation(
-            path=path, uri=f"{_uri_path(path)}#page={chunk.page}", page=chunk.page, section=section_label(chunk)
-        )
+        return page_citation(document, chunk.page, section_label(chunk))
+    return line_citation(document, chunk.line_start, chunk.line_end, section_label(chunk), chunk.symbol)
+
+
+def page_citation(document: Document, page: int, section: str | None) -> PageCitation:
+    """A page of a document."""
+    path = document.doc_path
+    return PageCitation(path=path, uri=f"{_uri_path(path)}#page={page}", page=page, section=section)
+
+
+def line_citation(
+    document: Document, start: int, end: int, section: str | None, symbol: str | None
+) -> LineCitation | CodeCitation:
+    """Lines of a document, from 1, both included."""
+    path = document.doc_path
     uri = f"{_uri_path(path)}#L{start}" + (f"-L{end}" if end > start else "")
     if document.code_lang is not None:
-        return CodeCitation(
-            path=path, uri=uri, line_start=start, line_end=end, symbol=chunk.symbol, lang=document.code_lang
-        )
-    return LineCitation(path=path, uri=uri, start=start, end=end, section=section_label(chunk))
+        return CodeCitation(path=path, uri=uri, line_start=start, line_end=end, symbol=symbol, lang=document.code_lang)
+    return LineCitation(path=path, uri=uri, start=start, end=end, section=section)
 
 
 def rfc3339(moment: datetime) -> str:

@@ -26,7 +26,7 @@ def allowed_chunks(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | 
     """
     if filters == Filters():
         return None
-    where, parameters = _condition(filters)
+    where, parameters = document_condition(filters)
     rows = snapshot.store.rows(f"SELECT doc_id, doc_path FROM documents{where}", parameters)  # noqa: S608
     if filters.path_glob is not None:
         pattern = glob_pattern(filters.path_glob)
@@ -48,7 +48,12 @@ def nothing_allowed_hint(snapshot: Snapshot, filters: Filters) -> str:
     return "nothing in the index passes " + (", nor ".join(blamed) or "all filters together")
 
 
-def _condition(filters: Filters) -> tuple[str, list[str]]:
+def document_condition(filters: Filters) -> tuple[str, list[str]]:
+    """A WHERE clause on documents, or nothing, and its parameters; `path_glob` and what looks at chunks are not in it.
+
+    Raises:
+        InvalidInputError: a value is no valid Unicode.
+    """
     conditions: list[str] = []
     parameters: list[str] = []
     for definition in FILTERS:

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from kebab_stream.embed import Embedder
 from kebab_stream.errors import EmbeddingsDisabledError, ModelUnavailableError
 from kebab_stream.index.generation import Generation
+from kebab_stream.index.graph import graph_above
 from kebab_stream.index.ranking import rounded, top
 from kebab_stream.model import Mode, ScoreKind
 from kebab_stream.single.fusion import Floats, Numbers, convex, ranks_in, rrf
 from kebab_stream.single.phrases import find_phrases
-from kebab_stream.single.settings import MAX_RESULTS, SearchSettings
+from kebab_stream.single.settings import MAX_RESULTS, SearchSettings, VectorPath
 
 Mask = NDArray[np.bool_]
 
@@ -27,10 +28,10 @@ NO_MODEL_HINT = "models.embedding.provider is none, so this is the lexical answe
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one retriever says: the score of every chunk, and its best chunks."""
+    """What one retriever says: scores of chunks, and the best of them."""
 
     scores: Floats
-    """(n_chunks,) rounded as written."""
+    """(n_chunks,) rounded as written. Of the vector side: 0 where a filter, or the graph, left a chunk out."""
     best: Numbers
     """(k,) chunk numbers, best first, ties by number."""
     ranks: dict[int, int]
@@ -38,7 +39,7 @@ class Side:
     milliseconds: float
 
     def score(self, number: int) -> float:
-        """The score of any chunk."""
+        """The score of a chunk that either side returned."""
         return float(self.scores[number])
 
     def rank(self, number: int) -> int | None:
@@ -102,11 +103,20 @@ def retrieve(
         side, _ = _lexical_side(generation, text, query_terms, allowed, depth)
         return Ranking(method, "bm25", side.best, side.scores[side.best], side, None, 0.0)
     assert embedder is not None
-    vector = _vector_side(generation, embedder, text, allowed, depth)
     if method == "vector":
+        vector = _vector_side(generation, embedder, text, allowed, depth, settings)
         return Ranking(method, "cosine", vector.best, vector.scores[vector.best], None, vector, 0.0)
     lexical, lexical_max = _lexical_side(generation, text, query_terms, allowed, depth)
+    vector = _vector_side(generation, embedder, text, allowed, depth, settings, found=lexical.best)
     return _fuse(lexical, lexical_max, vector, settings)
+
+
+def vector_path(method: Mode, generation: Generation, settings: SearchSettings) -> VectorPath:
+    """How a query's nearest vectors are looked for: `exact` also where there is no graph, or no vector is needed."""
+    above = graph_above(settings.vector_index, settings.exact_below)
+    if method == "lexical" or generation.graph is None or above is None or generation.manifest.n_windows <= above:
+        return "exact"
+    return settings.vector_index
 
 
 def method_for(
@@ -147,14 +157,49 @@ def _lexical_side(
     return _side(scores, scores > 0, allowed, depth, started), maximum
 
 
-def _vector_side(generation: Generation, embedder: Embedder, text: str, allowed: Mask | None, depth: int) -> Side:
+def _vector_side(
+    generation: Generation,
+    embedder: Embedder,
+    text: str,
+    allowed: Mask | None,
+    depth: int,
+    settings: SearchSettings,
+    *,
+    found: Numbers | None = None,
+) -> Side:
+    """`found`: chunks that need a score whether they are near or not."""
     started = perf_counter()
-    assert generation.vectors is not None
+    vectors = generation.vectors
+    assert vectors is not None
     query = embedder.embed_query(text)
-    scores = generation.vectors.cosines(query)
-    # A query without a known token has no direction: nothing is near it.
-    present = generation.vectors.has_vector if query.any() else np.zeros(len(scores), dtype=np.bool_)
-    return _side(scores, present, allowed, depth, started)
+    if not query.any():
+        # A query without a known token has no direction: nothing is near it.
+        nothing = np.zeros(vectors.n_chunks, dtype=np.bool_)
+        return _side(np.zeros(vectors.n_chunks), nothing, allowed, depth, started)
+    present = vectors.has_vector
+    numbers = _worth_comparing(generation, query, allowed, depth, vector_path("vector", generation, settings))
+    if numbers is not None:
+        numbers = numbers if found is None else np.union1d(numbers, found)
+        compared = np.zeros(vectors.n_chunks, dtype=np.bool_)
+        compared[numbers] = True
+        present &= compared
+    return _side(vectors.cosines(query, numbers), present, allowed, depth, started)
+
+
+def _worth_comparing(
+    generation: Generation, query: NDArray[np.float32], allowed: Mask | None, depth: int, path: VectorPath
+) -> Numbers | None:
+    """The chunks to compare with a query: what the graph finds, or the few that a filter leaves; None for all."""
+    vectors = generation.vectors
+    assert vectors is not None
+    if path != "exact":
+        assert generation.graph is not None
+        near = generation.graph.candidates(query, wanted=depth, allowed=allowed, always=path == "hnsw")
+        if near is not None:
+            return near
+    if allowed is not None and vectors.worth_picking(vectors.windows_of(allowed)):
+        return np.flatnonzero(allowed)
+    return None
 
 
 def _side(exact: Floats, present: Mask, allowed: Mask | None, depth: int, started: float) -> Side:

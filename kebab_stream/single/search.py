@@ -17,7 +17,7 @@ from kebab_stream.single.cursor import decode_cursor, encode_cursor, fingerprint
 from kebab_stream.single.hints import filter_hint, missing_words_hint
 from kebab_stream.single.hits import hit_of
 from kebab_stream.single.mask import allowed_chunks
-from kebab_stream.single.retrieve import Ranking, method_for, retrieve
+from kebab_stream.single.retrieve import Ranking, method_for, retrieve, vector_path
 from kebab_stream.single.settings import SearchSettings
 from kebab_stream.single.snippet import snippet_of
 from kebab_stream.single.trace import trace_of
@@ -51,7 +51,7 @@ def search(
     position = None if opts.cursor is None else decode_cursor(opts.cursor, snapshot.corpus_revision)
     allowed = allowed_chunks(snapshot, query.filters)
     method, embedder, method_hint = method_for(query.mode, generation, load_embedder)
-    query_fingerprint = fingerprint(query, method, settings)
+    query_fingerprint = fingerprint(query, method, settings, vector_path(method, generation, settings))
     offset = 0 if position is None else position.offset_in(query_fingerprint)
     query_terms = terms(query.query)
     ranking = retrieve(

@@ -1,8 +1,10 @@
 """What tunes the ranking and shaping of one query, as the configuration gives it."""
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 from kebab_stream.model import Fusion
+
+VectorPath = Literal["auto", "hnsw", "exact"]
 
 MAX_RESULTS = 1000
 """Size of the result set of a lexical or vector query."""
@@ -34,6 +36,14 @@ class SearchSettings(Protocol):
     @property
     def candidate_depth(self) -> int:
         """How many of the best chunks of each side enter fusion."""
+
+    @property
+    def vector_index(self) -> VectorPath:
+        """Whether the graph over the vectors is walked, if there is one: `exact` never, `auto` where it saves work."""
+
+    @property
+    def exact_below(self) -> int:
+        """Number of windows up to which `auto` is exact."""
 
     @property
     def stale_threshold_days(self) -> int:

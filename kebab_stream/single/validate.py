@@ -22,7 +22,12 @@ class Range(NamedTuple):
 K: Final = Range(0, 1000)
 SNIPPET_CHARS: Final = Range(1, 10_000)
 MAX_TOKENS: Final = Range(1, None)
-_RANGES: Final[Mapping[str, Range]] = {"k": K, "snippet_chars": SNIPPET_CHARS, "max_tokens": MAX_TOKENS}
+CONTEXT: Final = Range(0, 50)
+LINE: Final = Range(1, None)
+_RANGES: Final[Mapping[str, Range]] = {
+    "k": K, "snippet_chars": SNIPPET_CHARS, "max_tokens": MAX_TOKENS, "context": CONTEXT, "start": LINE, "end": LINE,
+    "page": LINE,
+}  # fmt: skip
 
 ACCEPTED: Final[Mapping[str, str]] = {
     "query": "text that is not blank",
@@ -37,6 +42,17 @@ ACCEPTED: Final[Mapping[str, str]] = {
     **{definition.name: definition.accepts for definition in FILTERS},
 }
 """Key of a search → what it accepts, as the end of the sentence "expected …"."""
+
+FETCH_ACCEPTED: Final[Mapping[str, str]] = {
+    "context": f"a whole number of chunks from {CONTEXT.least} to {CONTEXT.most}",
+    "start": "a line of the file, a whole number from 1",
+    "end": "a line of the file, a whole number from 1",
+    "page": "a page of the file, a whole number from 1",
+    "uri": "the citation.uri of a hit, such as notes/a.md#L3-L9 or paper.pdf#page=4",
+    "doc": "a doc_id or doc_path",
+    "chunk_id": "the chunk_id of a hit",
+}
+"""The same of what is asked of a fetch."""
 
 _SHOWN_CHARS = 80
 
@@ -58,18 +74,23 @@ def search(query: SearchQuery, opts: SearchOpts) -> SearchQuery:
             whole_number(key, number)
     if not isinstance(opts.cursor, str | None):
         raise refused("cursor", opts.cursor)
-    return replace(query, filters=_filters(query.filters))
+    return replace(query, filters=filters(query.filters))
 
 
-def _filters(filters: Filters) -> Filters:
+def filters(given: Filters) -> Filters:
+    """The filters, their lists made tuples.
+
+    Raises:
+        InvalidInputError: a value is of the wrong type; malformed patterns show only later.
+    """
     texts: dict[str, Any] = {}
     for definition in FILTERS:
-        value = getattr(filters, definition.name)
+        value = getattr(given, definition.name)
         if definition.values != "one":
             texts[definition.name] = _texts(definition.name, value)
         elif value is not None:
             _one_value(definition.name, value)
-    return replace(filters, **texts)
+    return replace(given, **texts)
 
 
 def _one_value(key: str, value: object) -> None:
@@ -117,7 +138,7 @@ def unicode_text(key: str, text: str) -> str:
 
 
 def whole_number(key: str, number: int) -> int:
-    """The value of `k`, `snippet_chars` or `max_tokens`.
+    """The value of `k`, `max_tokens`, `context` or another key that has a range.
 
     Raises:
         InvalidInputError: it is out of range, or no whole number.
@@ -173,7 +194,7 @@ def _moment(text: str, match: re.Match[str]) -> datetime:
 
 def refused(key: str, value: object, accepted: str | None = None) -> InvalidInputError:
     """The error for a value that `key` does not accept; its `details` name the key, the value and what is accepted."""
-    accepted = accepted or ACCEPTED[key]
+    accepted = accepted or ACCEPTED.get(key) or FETCH_ACCEPTED[key]
     seen = shown(value)
     return InvalidInputError(
         f"{key}: expected {accepted}, got {seen}", None, {"key": key, "value": seen, "accepted": accepted}

@@ -52,6 +52,14 @@ def loaded(*arguments: str, data_dir: Path) -> tuple[set[str], list[str]]:
         (["search", "coffee", "--mode", "lexical", "--json"], {"numpy"}),
         (["search", "coffee", "--mode", "lexical"], {"numpy"}),
         (["search", "coffee", "--json"], {"numpy", "tokenizers"}),
+        (["fetch", "--help"], set()),
+        (["list", "--help"], set()),
+        (["inspect", "--help"], set()),
+        (["fetch", "doc", "ko/kimchi-stew.md", "--json"], {"numpy"}),
+        (["fetch", "span", "ko/kimchi-stew.md#L1-L3"], {"numpy"}),
+        (["list"], {"numpy"}),
+        (["list", "tags", "--json", "--lang", "ko"], {"numpy"}),
+        (["inspect", "ko/kimchi-stew.md"], {"numpy"}),
         (
             ["search", "coffee", "--mode", "vector", "--json", "--tag", "x", "--max-tokens", "500"],
             {"numpy", "tokenizers"},
@@ -63,3 +71,14 @@ def test_a_command_loads_no_more_than_it_needs(fixture_data: Path, arguments: li
 
     assert modules & HEAVY <= allowed
     assert loops == []
+
+
+def test_a_search_does_not_make_the_classes_of_other_commands(fixture_data: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _PROBE, "search", "coffee", "--json"],
+        capture_output=True,
+        env=environment(fixture_data),
+        check=True,
+    )
+
+    assert "kebab_stream.reports" not in json.loads(done.stderr)["modules"]

@@ -4,7 +4,7 @@ import hashlib
 import json
 import pickle
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 
 from kebab_stream.errors import IndexCorruptError, StorageError
 from kebab_stream.index import generation
-from kebab_stream.index.generation import Additions, EmbeddingSpec, Generation, read_manifest, write_generation
+from kebab_stream.index.generation import (
+    Additions,
+    EmbeddingSpec,
+    Generation,
+    read_manifest,
+    verify,
+    write_generation,
+)
 from tests.limits import largest_file, public_folder, restricted
 
 SPEC = EmbeddingSpec(model_id="m", fingerprint="f", dim=4)
@@ -47,6 +54,7 @@ def write(
     old: Generation | None = None,
     added: Corpus | None = None,
     embedding: EmbeddingSpec | None = SPEC,
+    graph_above: int | None = None,
 ) -> Generation:
     write_generation(
         folder,
@@ -54,6 +62,7 @@ def write(
         old=old,
         added=additions(corpus if added is None else added),
         embedding=embedding,
+        graph_above=graph_above,
     )
     return Generation.open(folder)
 
@@ -298,3 +307,122 @@ def test_files_of_two_generations_do_not_go_together(whole: Path, tmp_path: Path
 
         with pytest.raises(IndexCorruptError, match="disagree on the number of chunks"):
             Generation.open(folder)
+
+
+# --- with a graph ----------------------------------------------------------------------------------------
+
+GRAPH = "vectors.graph"
+
+
+@pytest.fixture(scope="module")
+def graphed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same five chunks, with a graph over their windows; not to be changed."""
+    folder = tmp_path_factory.mktemp("graphed") / "1"
+    write(folder, SMALL, graph_above=0)
+    return folder
+
+
+def test_a_graph_is_one_more_file_and_the_others_are_the_same(whole: Path, graphed: Path) -> None:
+    plain, more = files_of(whole), files_of(graphed)
+
+    assert sorted(more) == sorted([*NAMES, GRAPH])
+    assert [name for name in NAMES if plain[name] != more[name]] == ["manifest.json"]
+    size, digest = read_manifest(graphed).files[GRAPH]
+    assert (size, digest) == (len(more[GRAPH]), hashlib.blake2b(more[GRAPH], digest_size=16).hexdigest())
+    assert Generation.open(whole).graph is None
+
+
+def test_a_graph_is_written_beyond_the_number_of_windows_that_was_given(whole: Path, tmp_path: Path) -> None:
+    n_windows = read_manifest(whole).n_windows
+    for above, expected in ((0, True), (n_windows - 1, True), (n_windows, False), (None, False)):
+        assert (write(tmp_path / f"{above}", SMALL, graph_above=above).graph is not None) == expected
+
+    assert write(tmp_path / "blank", {}, graph_above=0).graph is None
+    assert write(tmp_path / "lexical", SMALL, embedding=None, graph_above=0).graph is None
+
+
+def hashed(numbers: Iterable[int]) -> Corpus:
+    """A chunk for each number, with vectors in all directions."""
+    return {hashlib.blake2b(b"%d" % number, digest_size=16).digest(): b"A" * 16 for number in numbers}
+
+
+def misplaced(opened: Generation) -> list[int]:
+    """The chunks that the graph does not find near their own first window."""
+    assert opened.graph
+    assert opened.vectors
+    return [
+        number
+        for number in np.flatnonzero(opened.vectors.has_vector).tolist()
+        if number not in opened.graph.nearest(opened.vectors.rows[opened.vectors.indptr[number]].astype(np.float32), 10)
+    ]
+
+
+def entries(opened: Generation) -> int:
+    assert opened.graph
+    return len(opened.graph.to_continue())
+
+
+def test_a_graph_is_continued_and_leads_to_the_new_numbers_of_chunks(tmp_path: Path) -> None:
+    old = write(tmp_path / "1", hashed(range(100)), graph_above=0)
+    grown = write(tmp_path / "2", hashed(range(130)), old=old, added=hashed(range(100, 130)), graph_above=0)
+    moved = write(tmp_path / "3", hashed(range(10, 130)), old=grown, added={}, graph_above=0)
+
+    assert [misplaced(opened) for opened in (old, grown, moved)] == [[], [], []]
+    windows = [opened.manifest.n_windows for opened in (old, grown, moved)]
+    assert [entries(opened) for opened in (old, grown, moved)] == [windows[0], windows[1], windows[1]]
+    assert windows[2] < windows[1]
+
+
+def test_a_graph_is_built_where_the_old_generation_has_none(tmp_path: Path) -> None:
+    old = write(tmp_path / "1", hashed(range(50)))
+    opened = write(tmp_path / "2", hashed(range(51)), old=old, added=hashed([50]), graph_above=0)
+    write(tmp_path / "3", hashed(range(51)), graph_above=0)
+
+    assert files_of(tmp_path / "2") == files_of(tmp_path / "3")
+    assert misplaced(opened) == []
+
+
+def test_a_graph_is_left_out_again_when_nobody_wants_it(graphed: Path, tmp_path: Path) -> None:
+    left_out = write(tmp_path / "1", SMALL, old=Generation.open(graphed), added={})
+
+    assert left_out.graph is None
+    assert sorted(files_of(tmp_path / "1")) == NAMES
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "short", "long"])
+def test_a_damaged_graph_shows_when_the_generation_is_opened(graphed: Path, damage: str) -> None:
+    with copy_of(graphed) as folder:
+        content = (folder / GRAPH).read_bytes()
+        (folder / GRAPH).unlink()
+        if damage != "missing":
+            (folder / GRAPH).write_bytes({"empty": b"", "short": content[:-1], "long": content + b"}"}[damage])
+
+        with pytest.raises(IndexCorruptError, match=GRAPH):
+            Generation.open(folder)
+
+
+def test_flipped_bytes_in_a_graph_show_in_its_checksum(graphed: Path) -> None:
+    with copy_of(graphed) as folder:
+        verify(folder)
+        content = bytearray((folder / GRAPH).read_bytes())
+        content[len(content) // 2] ^= 1
+        (folder / GRAPH).write_bytes(content)
+
+        with pytest.raises(IndexCorruptError, match="not those that were written"):
+            verify(folder)
+
+
+def test_a_full_disk_while_the_graph_is_written_leaves_nothing(tmp_path: Path) -> None:
+    corpus = {bytes([number]) * 16: b"A" * 16 for number in range(200)}
+    room = max(map(len, files_of_written(tmp_path / "all", corpus))) + 1
+
+    with largest_file(room), pytest.raises(StorageError, match="cannot write"):
+        write(tmp_path / "index" / "1", corpus, graph_above=0)
+
+    assert list((tmp_path / "index").iterdir()) == []
+
+
+def files_of_written(folder: Path, corpus: Corpus) -> list[bytes]:
+    """The files of a corpus without a graph."""
+    write(folder, corpus)
+    return list(files_of(folder).values())

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kebab_stream.errors import EmbeddingFailedError, IndexCorruptError, RetrievalError, StorageError
 from kebab_stream.index import vectors
-from kebab_stream.index.vectors import VectorBuilder, VectorIndex, quantise, write_vectors
+from kebab_stream.index.vectors import GATHER_COST, VectorBuilder, VectorIndex, quantise, spans, write_vectors
 from tests.index.stored import all_added, moves
 
 DIM = 5
@@ -129,6 +129,38 @@ def loop_cosine(one: list[int], other: list[int]) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True)) / math.sqrt(norms) if norms else 0.0
 
 
+@given(data=st.data(), chunks=st.lists(CHUNK, max_size=8), query=arrays(np.float32, DIM, elements=FINITE))
+def test_some_chunks_get_the_very_bits_that_all_chunks_get(
+    data: st.DataObject, chunks: list[Windows], query: NDArray[np.float32]
+) -> None:
+    wanted = data.draw(st.lists(st.sampled_from(range(len(chunks))), unique=True) if chunks else st.just([]))
+    numbers = np.array(wanted, dtype=np.int64)
+    with TemporaryDirectory() as folder:
+        index = build(Path(folder) / "v", chunks)
+        some, everything = index.cosines(query, numbers), index.cosines(query)
+
+    assert some[numbers].tobytes() == everything[numbers].tobytes()
+    assert not np.delete(some, numbers).any()
+
+
+def test_a_subset_knows_its_windows_and_whether_picking_them_is_worth_it(tmp_path: Path) -> None:
+    index = build(tmp_path / "v", [np.repeat(row(1, 2), count, axis=0) for count in (3, 0, 1, 4)], dim=2)
+    few, none = np.array([False, True, True, False]), np.zeros(4, dtype=np.bool_)
+
+    assert [index.windows_of(allowed) for allowed in (None, few, none, ~none)] == [8, 1, 0, 8]
+    assert (index.dim, GATHER_COST) == (2, 4)
+    assert [index.worth_picking(windows) for windows in (0, 1, 2, 8)] == [True, True, False, False]
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5))))
+def test_spans_are_ranges_one_after_the_other(pairs: list[tuple[int, int]]) -> None:
+    starts, counts = (np.array([pair[place] for pair in pairs], dtype=np.int64) for place in (0, 1))
+
+    assert spans(starts, starts + counts).tolist() == [
+        number for start, count in pairs for number in range(start, start + count)
+    ]
+
+
 @pytest.mark.parametrize("dim", [1, 3, 63, 64, 65, 256, 384, 1000])
 @pytest.mark.parametrize("n_windows", [1, 2, 31, 257])
 def test_dot_products_are_exact_integers_whatever_the_block_size(dim: int, n_windows: int) -> None:
@@ -155,8 +187,9 @@ def test_mapped_rows_are_scanned_in_place(tmp_path: Path) -> None:
 def test_a_query_of_another_dimension_is_a_retrieval_error(tmp_path: Path) -> None:
     index = build(tmp_path / "v", [row(127, 0)], dim=2)
 
-    with pytest.raises(RetrievalError, match="vector scan failed"):
-        index.cosines(np.ones(3, dtype=np.float32))
+    for numbers in (None, np.array([0])):
+        with pytest.raises(RetrievalError, match="vector scan failed"):
+            index.cosines(np.ones(3, dtype=np.float32), numbers)
 
 
 # --- writing ---------------------------------------------------------------------------------------------

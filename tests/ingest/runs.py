@@ -12,8 +12,9 @@ from kebab_stream.config import Config, Embedding, Models, Source, Storage, Work
 from kebab_stream.engine import Engine
 from kebab_stream.index.store import Store
 from kebab_stream.ingest import IngestRequest, Progress, ingest
-from kebab_stream.model import IngestReport, Mode, SearchQuery
+from kebab_stream.model import Mode, SearchQuery
 from kebab_stream.render import to_json
+from kebab_stream.reports import IngestReport
 from tests.wire import checked
 
 
@@ -65,6 +66,7 @@ class Library:
         """Ingest these folders. The report fits its schema, and its counts fit the store."""
         request = IngestRequest(paths=paths, source_id=source_id, rebuild_index=rebuild_index)
         report = anyio.run(functools.partial(ingest, self.config, request, progress))
+        assert report, "nobody stopped it"
         checked(to_json(report))
         counts = self.row("SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks)")
         assert (report.documents, report.chunks) == counts

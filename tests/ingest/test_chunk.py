@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,11 @@ from hypothesis import strategies as st
 
 from kebab_stream.config import Chunking
 from kebab_stream.ingest.chunk import Piece, chunk
-from kebab_stream.ingest.document import Block, ParsedDocument
+from kebab_stream.ingest.code import code_blocks
+from kebab_stream.ingest.document import Block, BlockKind, ParsedDocument
 from kebab_stream.ingest.parse import parse
-from tests.ingest.strategies import few, markdown_documents, markdown_noise
+from tests.ingest.code_samples import SOURCES
+from tests.ingest.strategies import few, markdown_documents, markdown_noise, one_line
 from tests.paths import SHARED
 
 CORPORA = SHARED / "corpora"
@@ -158,10 +161,10 @@ def test_words_without_end_are_cut_between_graphemes() -> None:
     assert all(regex.fullmatch(rf"(?:{family})+", text) for text in texts_of(family * 100, SMALL))
 
 
-def test_code_is_cut_at_blank_lines_first() -> None:
-    functions = [f"def f{number}():\n    a = {number}\n\n    return a" for number in range(4)]
+def test_code_without_symbols_is_cut_at_blank_lines_first() -> None:
+    functions = [f"function f{number}()\n    a = {number}\n\n    return a" for number in range(4)]
 
-    assert texts_of("\n\n".join(functions), sizes(80, 0, 150), "a.py") == [
+    assert texts_of("\n\n".join(functions), sizes(80, 0, 150), "a.jl") == [
         "\n\n".join(functions[:2]),
         "\n\n".join(functions[2:]),
     ]
@@ -174,11 +177,110 @@ def test_a_long_definition_is_cut_at_its_own_blank_lines() -> None:
         "    def g(self):\n        return 2",
     ]
 
-    assert texts_of("\n\n".join(parts), sizes(60, 0, 150), "a.py") == parts
+    assert texts_of("\n\n".join(parts), sizes(60, 0, 150), "a.jl") == parts
 
 
 def test_code_has_lines_and_no_headings() -> None:
     assert pieces_of("\n# comment\nx = 1\n", path="a.py") == [Piece("# comment\nx = 1", (), None, 2, 3, None)]
+
+
+# --- definitions -----------------------------------------------------------------------------------------
+
+STORE = """\
+import os
+
+LIMIT = 3
+
+
+class Store:
+    \"\"\"Docs.\"\"\"
+
+    def open(self):
+        return 1
+
+    def close(self):
+        return 2
+
+
+def main():
+    Store()
+    return 3
+"""
+
+
+def symbols_of(text: str, sizes: Chunking = DEFAULT, path: str = "a.py") -> list[tuple[int, int, str | None]]:
+    return [(piece.line_start, piece.line_end, piece.symbol) for piece in pieces_of(text, sizes, path)]
+
+
+def test_a_function_is_a_chunk_and_so_is_a_class_that_fits_the_target() -> None:
+    assert symbols_of(STORE) == [(1, 3, None), (6, 13, "Store"), (16, 18, "main")]
+
+
+def test_a_larger_class_is_its_members_and_what_is_before_them() -> None:
+    assert symbols_of(STORE, sizes(80, 20, 150)) == [
+        (1, 3, None),
+        (6, 7, "Store"),
+        (9, 10, "Store.open"),
+        (12, 13, "Store.close"),
+        (16, 18, "main"),
+    ]
+
+
+def test_the_line_that_begins_a_large_class_goes_with_its_first_member() -> None:
+    members = [f"    def f{number}(self):\n        return {number}" for number in range(4)]
+
+    assert symbols_of("\n\n".join(["class A:", *members]), SMALL) == [
+        (1, 4, "A.f0"),
+        (6, 7, "A.f1"),
+        (9, 10, "A.f2"),
+        (12, 13, "A.f3"),
+    ]
+
+
+def test_every_piece_of_a_large_function_has_its_symbol_and_overlaps_only_with_others_of_it() -> None:
+    body = [f"    line{number} = {number}" for number in range(8)]
+
+    assert symbols_of("\n".join(["def f():", *body, "def g():", *body]), SMALL) == [
+        (1, 4, "f"),
+        (4, 7, "f"),
+        (7, 9, "f"),
+        (10, 13, "g"),
+        (13, 16, "g"),
+        (16, 18, "g"),
+    ]
+
+
+def test_definitions_of_one_line_share_a_chunk_with_all_their_symbols() -> None:
+    lines = [f"const f{number} = x => x + {number};" for number in range(7)]
+
+    assert symbols_of("\n".join(["import a", "import b", *lines]), sizes(400, 0, 800), "a.js") == [
+        (1, 2, None),
+        (3, 6, "f0, f1, f2, f3"),
+        (7, 9, "f4, f5, f6"),
+    ]
+
+
+def test_a_line_that_defines_nothing_goes_with_the_definition_before_it() -> None:
+    text = "class A {\n  b() {\n    return 1;\n  }\n}\n\nmodule.exports = A;\n"
+
+    assert symbols_of(text, path="a.js") == [(1, 7, "A")]
+    assert symbols_of(text, sizes(50, 0, 150), path="a.js") == [(1, 5, "A"), (7, 7, None)]
+    assert symbols_of(text + "const c = 1;\n", path="a.js") == [(1, 5, "A"), (7, 8, None)]
+
+
+def test_comments_of_their_own_go_with_what_follows() -> None:
+    text = "# License\n\nimport a\n\n# --- part ---\n\ndef f():\n    pass\n\n# end\n"
+
+    assert symbols_of(text) == [(1, 3, None), (5, 10, "f")]
+
+
+def test_resources_of_one_yaml_file_are_chunks() -> None:
+    resources = [f"kind: {kind}\nmetadata:\n  name: web\n" for kind in ("Service", "Deployment")]
+
+    assert symbols_of("---\n" + "---\n".join(resources), path="a.yaml") == [
+        (1, 4, "Service/web"),
+        (5, 8, "Deployment/web"),
+    ]
 
 
 # --- laws ------------------------------------------------------------------------------------------------
@@ -189,7 +291,36 @@ any_sizes = st.builds(
     st.integers(10, 1500),
     st.integers(0, 3000),
 )
-any_path = st.sampled_from(["a.md", "a.md", "a.md", "a.txt", "a.py"])
+any_path = st.sampled_from(["a.md", "a.md", "a.md", "a.txt", "a.py", "a.yaml", "a.js"])
+
+
+@st.composite
+def parsed_documents(draw: st.DrawFn) -> ParsedDocument:
+    """What no parser here gives: blocks of any kinds and lengths with pages, or symbols, and lines of another file."""
+    has_pages = draw(st.booleans())
+    lines: list[str] = []
+    blocks: list[Block] = []
+    pages: list[int] = []
+    for number in range(draw(st.integers(0, 12))):
+        lines += [""] * draw(st.integers(0, 2))
+        start = len(lines) + 1
+        lines += draw(st.lists(one_line, min_size=1, max_size=6))
+        kind: BlockKind = draw(st.sampled_from(["text", "text", "heading", "fence", "table", "comment", "rule"]))
+        symbol = None if has_pages else draw(st.sampled_from([None, "A", "A.f", "A.g", "A.B", "A.B.h", "c"]))
+        depth = symbol.count(".") if symbol else 0
+        level, heading = (draw(st.integers(1, 3)), f"h{number}") if kind == "heading" else (0, "")
+        blocks.append(Block(kind, start, len(lines), level, heading, symbol, depth))
+        pages += [max(pages, default=1) + draw(st.integers(0, 2))] * (len(lines) - len(pages))
+    steps = draw(st.none() | st.lists(st.integers(0, 3), min_size=len(lines), max_size=len(lines)))
+    return ParsedDocument(
+        media="text",
+        title="",
+        lines=tuple(lines),
+        blocks=tuple(blocks),
+        lang=None,
+        file_lines=None if steps is None else tuple(itertools.accumulate(steps, initial=1))[: len(lines)],
+        pages=tuple(pages) if has_pages else None,
+    )
 
 
 def check_citations(document: ParsedDocument, pieces: list[Piece], sizes: Chunking) -> None:
@@ -250,6 +381,73 @@ def test_chunks_are_exact_complete_bounded_and_in_order(path: str, text: str, si
 @given(any_path, markdown_noise | st.text(), st.sampled_from([DEFAULT, SMALL, sizes(1, 0, 1), sizes(7, 3, 9)]))
 def test_no_text_breaks_the_laws(path: str, text: str, sizes: Chunking) -> None:
     check(parse(path, text), sizes)
+
+
+@few
+@given(parsed_documents(), any_sizes)
+def test_the_laws_hold_for_lines_of_other_files(document: ParsedDocument, sizes: Chunking) -> None:
+    own_lines = replace(document, file_lines=None)
+    pieces = check(own_lines, sizes)
+    if document.file_lines is not None:
+        assert chunk(document, sizes) == [
+            replace(
+                piece,
+                line_start=document.file_lines[piece.line_start - 1],
+                line_end=document.file_lines[piece.line_end - 1],
+            )
+            for piece in pieces
+        ]
+
+
+@few
+@given(parsed_documents(), any_sizes)
+def test_a_chunk_has_content_of_one_page_only(document: ParsedDocument, sizes: Chunking) -> None:
+    document = replace(document, file_lines=None)
+    content = _content_lines(document, sizes)
+    for piece in chunk(document, sizes):
+        for number in content & _lines_of(piece):
+            assert piece.page == (document.pages[number - 1] if document.pages else None)
+
+
+@few
+@given(parsed_documents(), any_sizes)
+def test_a_chunk_names_only_what_is_in_it_and_all_of_it(document: ParsedDocument, sizes: Chunking) -> None:
+    assume(sizes.max_chars >= 2 * sizes.target_chars)  # else what is like a heading may have to stand alone
+    document = replace(document, file_lines=None)
+    content = _content_lines(document, sizes)
+    for piece in chunk(document, sizes):
+        held = {
+            block.symbol
+            for block in document.blocks
+            if content & _lines_of(piece) & set(range(block.line_start, block.line_end + 1))
+        }
+        named = set(piece.symbol.split(", ")) if piece.symbol else set()
+        assert not held or named <= held
+        for symbol in held - {None}:
+            assert any(name in (symbol, *symbol_path(symbol)) or name.startswith(f"{symbol}.") for name in named)
+
+
+def symbol_path(symbol: str | None) -> list[str]:
+    """What encloses a symbol."""
+    return list(itertools.accumulate((symbol or "").split(".")[:-1], "{}.{}".format))
+
+
+@few
+@given(st.sampled_from(sorted(SOURCES)), any_sizes)
+def test_the_laws_hold_for_source_code_of_all_languages(language: str, sizes: Chunking) -> None:
+    lines = SOURCES[language].split("\n")
+    blocks = tuple(code_blocks(lines, language))
+    document = ParsedDocument(media="code", title="", lines=tuple(lines), blocks=blocks, lang=None, code_lang=language)
+    pieces = check(document, sizes)
+    for block in blocks:
+        names = {
+            name
+            for piece in pieces
+            if block.line_start <= piece.line_end and piece.line_start <= block.line_end
+            for name in (piece.symbol or "").split(", ")
+        }
+        if block.symbol and block.kind != "comment":
+            assert names & {block.symbol, *symbol_path(block.symbol)} or f"{block.symbol}." in "".join(names)
 
 
 @few

@@ -13,6 +13,7 @@ from kebab_stream.index.rows import FileStamp
 from kebab_stream.ingest.identity import doc_id_of
 from kebab_stream.ingest.plan import Plan, add_source
 from kebab_stream.ingest.prepare import signature_of
+from kebab_stream.ingest.walk import SourceFile
 from tests.limits import public_folder, restricted
 
 SETTINGS = Ingest()
@@ -34,7 +35,11 @@ def stamps(source: Source, *names: str, repo: str | None = None) -> dict[str, Fi
             size=status.st_size,
             mtime_ns=status.st_mtime_ns,
             content_hash="",
-            signature=signature_of(source, SETTINGS.chunking, repo),
+            signature=signature_of(
+                source,
+                SETTINGS.chunking,
+                SourceFile(name, source.root / name, status.st_size, status.st_mtime_ns, repo),
+            ),
         )
     return found
 

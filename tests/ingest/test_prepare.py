@@ -23,6 +23,7 @@ SOURCE = Source(id="notes", root=Path("/notes"), trust_level="secondary", source
 
 
 CHUNKING = Chunking()
+FILE = SourceFile("sub/a.md", Path("/notes/sub/a.md"), size=7, mtime_ns=8, repo="r")
 
 
 def prepared(text: str, path: str = "sub/a.md", chunking: Chunking = CHUNKING) -> Prepared:
@@ -49,7 +50,7 @@ def test_a_document_says_where_it_is_from() -> None:
         content_hash="c180656812a6a78bac48573c74eac4d4",
         size=7,
         mtime_ns=8,
-        signature=signature_of(SOURCE, CHUNKING, "r"),
+        signature=signature_of(SOURCE, CHUNKING, FILE),
         chunker_version=CHUNKER_VERSION,
         indexed_at=NOW,
     )
@@ -98,22 +99,22 @@ def test_a_file_that_is_no_text_is_refused() -> None:
 
 def test_a_signature_changes_with_all_that_decides_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     signatures = {
-        signature_of(SOURCE, CHUNKING, "r"),
-        signature_of(SOURCE, CHUNKING, None),
-        signature_of(replace(SOURCE, trust_level="primary"), CHUNKING, "r"),
-        signature_of(replace(SOURCE, source_type="log"), CHUNKING, "r"),
-        signature_of(SOURCE, Chunking(target_chars=1500), "r"),
-        signature_of(SOURCE, Chunking(overlap_chars=100), "r"),
-        signature_of(SOURCE, Chunking(max_chars=5000), "r"),
+        signature_of(SOURCE, CHUNKING, FILE),
+        signature_of(SOURCE, CHUNKING, replace(FILE, repo=None)),
+        signature_of(replace(SOURCE, trust_level="primary"), CHUNKING, FILE),
+        signature_of(replace(SOURCE, source_type="log"), CHUNKING, FILE),
+        signature_of(SOURCE, Chunking(target_chars=1500), FILE),
+        signature_of(SOURCE, Chunking(overlap_chars=100), FILE),
+        signature_of(SOURCE, Chunking(max_chars=5000), FILE),
     }
     for version in ("PARSER_VERSION", "CHUNKER_VERSION", "INDEXED_VERSION"):
         monkeypatch.setattr(module, version, "next")
-        signatures.add(signature_of(SOURCE, CHUNKING, "r"))
+        signatures.add(signature_of(SOURCE, CHUNKING, FILE))
 
     assert len(signatures) == 10
     monkeypatch.undo()
     moved = replace(SOURCE, root=Path("/moved"), exclude=("*.log",))
-    assert signature_of(moved, CHUNKING, "r") == signature_of(SOURCE, CHUNKING, "r")
+    assert signature_of(moved, CHUNKING, FILE) == signature_of(SOURCE, CHUNKING, FILE)
 
 
 def test_a_chunk_is_known_by_its_text_headings_title_and_file_name() -> None:
@@ -128,4 +129,4 @@ def test_a_chunk_is_known_by_its_text_headings_title_and_file_name() -> None:
         "cherri",
         "elderberri",
     }
-    assert "".join(embedded_windows(chunk)).split() == chunk.text.split()
+    assert "".join(embedded_windows(chunk.text)).split() == chunk.text.split()

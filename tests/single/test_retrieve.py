@@ -1,9 +1,13 @@
 """The ranking of one query: scores by their formulas, ties by chunk id, and the answer where there are no vectors."""
 
-from collections.abc import Sequence
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +19,16 @@ from kebab_stream.analyser import terms
 from kebab_stream.config import Search
 from kebab_stream.embed import Embedder
 from kebab_stream.engine import Engine
-from kebab_stream.errors import EmbeddingsDisabledError, ModelUnavailableError
-from kebab_stream.model import MODES, Mode, SearchHit, SearchOpts, SearchQuery, SearchResponse
-from kebab_stream.single.retrieve import NO_MODEL_HINT, NO_VECTORS_HINT, method_for
+from kebab_stream.errors import EmbeddingsDisabledError, ModelUnavailableError, StaleCursorError
+from kebab_stream.index import graph as graph_module
+from kebab_stream.index import vectors as vectors_module
+from kebab_stream.index.graph import Graph
+from kebab_stream.model import MODES, Filters, Mode, SearchHit, SearchOpts, SearchQuery, SearchResponse
+from kebab_stream.single import retrieve as retrieve_module
+from kebab_stream.single.retrieve import NO_MODEL_HINT, NO_VECTORS_HINT, method_for, vector_path
 from kebab_stream.single.search import search
-from tests.corpora import config_of, ingest_files
+from tests.cli.program import environment
+from tests.corpora import ENGLISH, KOREAN, config_of, ingest_files
 from tests.single.library import ITEMS
 
 WORDS = "coffee 커피 word1 word2 word3 word12 pour over tea 내린다 strasse 한글 unbekannt file7 zzz"
@@ -257,3 +266,274 @@ def test_switching_the_model_off_leaves_the_lexical_answer_of_an_index_with_vect
     assert response.hits == library.search_with_opts(SearchQuery(query="coffee", mode="lexical")).hits
     with pytest.raises(EmbeddingsDisabledError):
         engine.search(SearchQuery(query="coffee", mode="vector"))
+
+
+# --- with a graph over the vectors ------------------------------------------------------------------------
+
+WALK = Search(vector_index="hnsw", candidate_depth=60)
+SCAN = replace(WALK, vector_index="exact")
+QUERIES = ["coffee backup", "커피 검색", "rotate keys 교체한다", "brewing", "zzz"]
+
+
+@pytest.fixture(scope="module")
+def graphed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """600 chunks of few words, half of them tagged, every tenth by another tag too, with a graph."""
+    place = tmp_path_factory.mktemp("graphed")
+    vocabulary = f"{KOREAN} {ENGLISH}".split()
+    random = np.random.default_rng(1)
+    files = {}
+    for number in range(600):
+        tags = (["half"] if number % 2 else []) + (["tenth"] if number % 10 == 0 else [])
+        body = " ".join(random.choice(vocabulary, 6))
+        files[f"{number}.md"] = f"---\ntags: [{', '.join(tags)}]\n---\n{body} number{number}"
+    config = config_of(place / "data", search=WALK)
+    ingest_files(config, place / "source", files)
+    with Engine.open(config) as engine:
+        yield engine
+
+
+@pytest.fixture
+def walks(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
+    """Lets the graph be walked in a small collection; how many chunks each walk found."""
+    monkeypatch.setattr(graph_module, "LEAST_ASKED", 1)
+    monkeypatch.setattr(retrieve_module, "MAX_RESULTS", 60)
+    found: list[int | None] = []
+    candidates = Graph.candidates
+
+    def noted(graph: Graph, query: NDArray[np.float32], **how: Any) -> NDArray[np.int64] | None:
+        numbers = candidates(graph, query, **how)
+        found.append(None if numbers is None else len(numbers))
+        return numbers
+
+    monkeypatch.setattr(Graph, "candidates", noted)
+    return found
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_the_graph_finds_nearly_the_hits_of_the_scan_with_its_scores(
+    graphed: Engine, walks: list[int | None], text: str
+) -> None:
+    walked, scanned = (ask(graphed, text, "vector", settings).hits for settings in (WALK, SCAN))
+
+    assert [count is not None for count in walks] == [True]
+    assert len(walked) == len(scanned) == 60
+    assert in_order(walked)
+    assert len({hit.chunk_id for hit in walked} & {hit.chunk_id for hit in scanned}) >= 57
+    everything = {hit.chunk_id: hit.score for hit in every_hit(graphed, text)}
+    assert all(hit.score == everything[hit.chunk_id] for hit in walked)
+
+
+def every_hit(engine: Engine, text: str) -> Sequence[SearchHit]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retrieve_module, "MAX_RESULTS", 1000)
+        return ask(engine, text, "vector", SCAN).hits
+
+
+@pytest.mark.parametrize("fusion", ["convex", "rrf"])
+@pytest.mark.parametrize("text", QUERIES[:4])
+def test_a_hybrid_search_has_the_exact_vector_score_of_every_hit(
+    graphed: Engine, walks: list[int | None], text: str, fusion: Any
+) -> None:
+    """Also of those that only their words brought in."""
+    everything = {hit.chunk_id: hit.score for hit in every_hit(graphed, text)}
+    settings = replace(WALK, fusion=fusion, candidate_depth=20)
+    scanned = {hit.chunk_id: hit for hit in ask(graphed, text, "hybrid", replace(settings, vector_index="exact")).hits}
+
+    hits = ask(graphed, text, "hybrid", settings).hits
+
+    assert [count is not None for count in walks] == [True]
+    assert any(hit.retrieval.vector_rank is None for hit in hits)
+    assert [hit.retrieval.vector_score for hit in hits] == [everything[hit.chunk_id] for hit in hits]
+    assert in_order(hits)
+    if fusion == "convex":
+        same = [hit for hit in hits if hit.chunk_id in scanned]
+        assert [hit.score for hit in same] == [scanned[hit.chunk_id].score for hit in same]
+        assert len(same) >= 0.95 * len(scanned)
+
+
+def test_the_same_query_gives_the_same_answer_each_time(graphed: Engine, walks: list[int | None]) -> None:
+    with Engine.open(graphed.config) as other:
+        answers = [ask(engine, QUERIES[0], "hybrid", WALK).hits for engine in (graphed, other, graphed)]
+
+    assert answers[0] == answers[1] == answers[2]
+    assert walks == [walks[0]] * 3
+
+
+@pytest.mark.parametrize("mode", ["vector", "hybrid"])
+def test_hits_beyond_a_filter_are_never_found(graphed: Engine, walks: list[int | None], mode: Mode) -> None:
+    """The walk is made cheap, so that it is tried with a filter too."""
+    query = SearchQuery(query=QUERIES[0], mode=mode, k=1000, filters=Filters(tag=("half",)))
+    settings = replace(WALK, candidate_depth=30)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graph_module, "WALK_COST", 1)
+        patch.setattr(retrieve_module, "MAX_RESULTS", 30)
+        hits = answer(graphed, query, settings)
+    scanned = answer(graphed, query, replace(settings, vector_index="exact"))
+
+    assert None not in walks
+    assert len(walks) == 1
+    assert all(int(hit.doc_path.removesuffix(".md")) % 2 for hit in hits)
+    assert len(hits) >= 30
+    assert len({hit.chunk_id for hit in hits} & {hit.chunk_id for hit in scanned}) >= 0.95 * len(hits)
+
+
+def answer(engine: Engine, query: SearchQuery, settings: Search) -> Sequence[SearchHit]:
+    now = datetime(2026, 2, 1, tzinfo=UTC)
+    return search(engine.snapshot, engine._embedder, query, SearchOpts(), settings, now=now).hits
+
+
+@pytest.mark.parametrize("mode", ["vector", "hybrid"])
+@pytest.mark.parametrize("filters", [Filters(tag=("tenth",)), Filters(tag=("half",)), Filters(must=("number599",))])
+def test_with_a_filter_the_answer_is_that_of_the_scan_whatever_is_picked(
+    graphed: Engine, walks: list[int | None], monkeypatch: pytest.MonkeyPatch, mode: Mode, filters: Filters
+) -> None:
+    query = SearchQuery(query=QUERIES[1], mode=mode, k=1000, filters=filters)
+
+    hits = answer(graphed, query, WALK)
+    exact = answer(graphed, query, SCAN)
+    monkeypatch.setattr(vectors_module, "GATHER_COST", 10**9)  # nothing is worth picking
+    in_a_row = answer(graphed, query, SCAN)
+    monkeypatch.setattr(vectors_module, "GATHER_COST", 0)
+    picked = answer(graphed, query, SCAN)
+
+    assert walks == [None]
+    assert hits
+    assert hits == exact == in_a_row == picked
+
+
+@pytest.mark.parametrize("settings", [SCAN, Search(vector_index="auto"), Search(exact_below=600)])
+def test_settings_without_a_wish_leave_the_graph_alone(
+    graphed: Engine, walks: list[int | None], settings: Search
+) -> None:
+    settings = replace(settings, candidate_depth=60)
+
+    assert ask(graphed, QUERIES[0], "hybrid", settings).hits == ask(graphed, QUERIES[0], "hybrid", SCAN).hits
+    assert walks == []
+
+
+def test_auto_asks_the_graph_of_a_large_index_and_scans_where_that_is_less_work(
+    graphed: Engine, walks: list[int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auto = replace(WALK, vector_index="auto", exact_below=599)
+
+    hits = ask(graphed, QUERIES[0], "vector", auto).hits
+    monkeypatch.setattr(graph_module, "WALK_COST", 1)
+    walked = ask(graphed, QUERIES[0], "vector", auto).hits
+
+    assert walks[0] is None
+    assert walks[1] is not None
+    assert hits == ask(graphed, QUERIES[0], "vector", SCAN).hits
+    assert walked == ask(graphed, QUERIES[0], "vector", WALK).hits
+
+
+def test_where_there_is_no_graph_all_vectors_are_compared(library: Engine) -> None:
+    assert library.snapshot.generation.graph is None
+    for mode in MODES:
+        assert ask(library, "coffee", mode, WALK) == ask(library, "coffee", mode, SCAN)
+
+
+@dataclass(frozen=True)
+class Contrary:
+    """A model whose queries point away from what they mean."""
+
+    model: Embedder
+    model_id: str
+    fingerprint: str
+    dim: int
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self.model.embed_passages(texts)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        return -self.model.embed_query(text)
+
+
+@pytest.mark.parametrize("mode", ["vector", "hybrid"])
+def test_chunks_that_were_not_compared_are_no_hits_though_all_cosines_are_negative(
+    graphed: Engine, walks: list[int | None], mode: Mode
+) -> None:
+    model = graphed._embedder()
+    assert model
+    contrary = Contrary(model, model.model_id, model.fingerprint, model.dim)
+    now = datetime(2026, 2, 1, tzinfo=UTC)
+    query = SearchQuery(query=KOREAN, mode=mode, k=1000)
+    settings = replace(WALK, candidate_depth=20)
+
+    walked, scanned = (
+        search(graphed.snapshot, lambda: contrary, query, SearchOpts(), replace(settings, vector_index=path), now=now)
+        for path in ("hnsw", "exact")
+    )
+
+    assert None not in walks
+    assert all(hit.retrieval.vector_score for hit in walked.hits)
+    ids = [{hit.chunk_id for hit in response.hits} for response in (walked, scanned)]
+    assert len(ids[0] & ids[1]) >= 0.8 * len(ids[1])
+
+
+def test_words_that_the_model_does_not_know_do_not_walk(graphed: Engine, walks: list[int | None]) -> None:
+    assert ask(graphed, "ⵜⵉⴼⵉⵏⴰⵖ", "vector", WALK).hits == ()
+    assert ask(graphed, "ⵜⵉⴼⵉⵏⴰⵖ", "hybrid", WALK).hits == ()
+    assert walks == []
+
+
+def test_a_cursor_does_not_go_on_where_another_path_would_answer(graphed: Engine, walks: list[int | None]) -> None:
+    now = datetime(2026, 2, 1, tzinfo=UTC)
+    query = SearchQuery(query=QUERIES[0], k=7)
+
+    def page(settings: Search, cursor: str | None = None, mode: Mode = "hybrid") -> SearchResponse:
+        asked = replace(query, mode=mode)
+        opts = SearchOpts(cursor=cursor)
+        return search(graphed.snapshot, graphed._embedder, asked, opts, settings, now=now)
+
+    whole = ask(graphed, QUERIES[0], "hybrid", WALK).hits
+    first = page(WALK)
+    second = page(WALK, first.next_cursor)
+    assert [hit.chunk_id for hit in (*first.hits, *second.hits)] == [hit.chunk_id for hit in whole[:14]]
+    for settings in (SCAN, replace(WALK, vector_index="auto", exact_below=0)):
+        with pytest.raises(StaleCursorError):
+            page(settings, first.next_cursor)
+    in_words = page(WALK, mode="lexical").next_cursor
+    assert page(SCAN, in_words, mode="lexical").hits
+
+
+def test_paths_are_named_by_what_really_happens(graphed: Engine, library: Engine) -> None:
+    generation = graphed.snapshot.generation
+    auto = Search(exact_below=599)
+
+    assert [vector_path("hybrid", generation, settings) for settings in (WALK, SCAN, auto)] == ["hnsw", "exact", "auto"]
+    assert vector_path("vector", generation, Search(exact_below=600)) == "exact"
+    assert vector_path("lexical", generation, WALK) == "exact"
+    assert vector_path("vector", library.snapshot.generation, WALK) == "exact"
+
+
+_PROBE = """
+import json, os, sys
+from kebab_stream.cli.main import run
+from kebab_stream.index import graph
+graph.LEAST_ASKED = 1
+status = run(sys.argv[1:])
+os.write(2, json.dumps([status, "usearch" in sys.modules]).encode())
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "loaded"),
+    [
+        ((), {"KEBAB_SEARCH_VECTOR_INDEX": "hnsw"}, True),
+        ((), {"KEBAB_SEARCH_VECTOR_INDEX": "exact"}, False),
+        ((), {}, False),
+        (("--tag", "tenth"), {"KEBAB_SEARCH_VECTOR_INDEX": "hnsw"}, False),
+        (("--mode", "lexical"), {"KEBAB_SEARCH_VECTOR_INDEX": "hnsw"}, False),
+    ],
+)
+def test_only_a_search_that_walks_loads_the_library_of_the_graph(
+    graphed: Engine, arguments: tuple[str, ...], settings: dict[str, str], loaded: bool
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _PROBE, "search", QUERIES[0], "--json", *arguments],
+        capture_output=True,
+        env=environment(graphed.config.storage.data_dir, {**settings, "KEBAB_SEARCH_CANDIDATE_DEPTH": "60"}),
+        check=True,
+    )
+
+    assert json.loads(done.stderr) == [0, loaded]

@@ -1,0 +1,51 @@
+"""Checksums: what tells stored bytes that were damaged from those that were written.
+
+CRC-32 finds every flip of up to 32 neighbouring bits and misses one in four billion of all other damages. It takes
+0.2 ms/MiB, so whatever is small is looked at each time it is opened. Against forgery it is none; nor would any be.
+"""
+
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from kebab_stream.errors import IndexCorruptError, StorageError
+
+CHECKED_BYTES = 32 << 20
+"""So much is compared with its checksums whenever it is opened: 7 ms, of the 300 that a search takes from the shell."""
+
+_BLOCK_BYTES = 1 << 20
+
+
+def checksum(blocks: Iterable[bytes]) -> int:
+    """The CRC-32 of bytes that come in blocks."""
+    value = 0
+    for block in blocks:
+        value = zlib.crc32(block, value)
+    return value
+
+
+def file_checksum(path: Path) -> str:
+    """The CRC-32 of a file, in hexadecimal.
+
+    Raises:
+        IndexCorruptError: it is missing.
+        StorageError: it cannot be read.
+    """
+    try:
+        with path.open("rb", buffering=0) as file:
+            return f"{checksum(iter(lambda: file.read(_BLOCK_BYTES), b'')):08x}"
+    except (FileNotFoundError, NotADirectoryError):
+        raise IndexCorruptError(str(path), "missing") from None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def check_file(path: Path, expected: str) -> None:
+    """Compare a file with the checksum taken when it was written.
+
+    Raises:
+        IndexCorruptError: it is not what was written, or missing.
+        StorageError: it cannot be read.
+    """
+    if file_checksum(path) != expected:
+        raise IndexCorruptError(str(path), "its bytes are not those that were written")

@@ -1,0 +1,141 @@
+"""Changes without a scan: documents given by themselves are taken in, documents and sources are removed."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Literal, cast
+
+from kebab_stream.config import Config
+from kebab_stream.errors import InvalidInputError
+from kebab_stream.index.lock import write_lock
+from kebab_stream.index.store import Store
+from kebab_stream.ingest.given import Given, Text, given_file, given_text
+from kebab_stream.ingest.identity import doc_id_of
+from kebab_stream.ingest.ingestion import Ingestion
+from kebab_stream.ingest.sources import COPIES, known_sources
+from kebab_stream.model import Document
+from kebab_stream.reports import DocumentReport, RemovalReport
+from kebab_stream.single.locate import find_document
+
+
+def ingest_files(config: Config, paths: Sequence[Path], *, copies_allowed: bool = True) -> list[DocumentReport]:
+    """Take in files one by one, in one commit: all of them or, after an error, none.
+
+    Args:
+        copies_allowed: whether a file outside of all sources may become a stored copy.
+
+    Raises:
+        IndexLockedError: another process is writing.
+        InvalidInputError, StorageError: see `given_file`; also a file that is no text.
+    """
+    with _changing(config) as ingestion:
+        sources = known_sources(config, ingestion.store.sources())
+        given = [given_file(path, sources, config, copies_allowed=copies_allowed) for path in paths]
+        return _taken_in(ingestion, given)
+
+
+def ingest_text(config: Config, text: Text) -> DocumentReport:
+    """Take in a text. It replaces the one of the same name, or of the same title where it has no name.
+
+    Raises:
+        IndexLockedError: another process is writing.
+        InvalidInputError: see `given_text`; also what is no text.
+    """
+    given = given_text(text, config)
+    with _changing(config) as ingestion:
+        return _taken_in(ingestion, [given])[0]
+
+
+def remove(config: Config, documents: Sequence[str], sources: Sequence[str]) -> RemovalReport:
+    """Remove documents, by id or path, and all that is known of sources, from the index. No file is touched.
+
+    Raises:
+        IndexLockedError: another process is writing.
+        NotIndexedError: there is no index.
+        DocNotFoundError, InvalidInputError: one of them is not there, or a path is in several sources; nothing is
+            removed then.
+    """
+    with _changing(config, existing=True) as ingestion:
+        store = ingestion.store
+        chosen = {document.doc_id: document for name in documents for document in [_document(store, name)]}
+        for source_id in sources:
+            _require_source(store, source_id)
+            chosen |= {document.doc_id: document for document in store.documents_of([source_id])}
+        ingestion.remove(chosen, sources)
+        report = ingestion.finish()
+        return RemovalReport(
+            documents=tuple(sorted(f"{document.source_id}/{document.doc_path}" for document in chosen.values())),
+            sources=tuple(sorted(set(sources))),
+            warnings=tuple(_warnings(chosen.values(), {*sources, *COPIES})),
+            corpus_revision=report.corpus_revision,
+        )
+
+
+@contextmanager
+def _changing(config: Config, *, existing: bool = False) -> Iterator[Ingestion]:
+    """An ingestion under the write lock; what it did not finish is dropped."""
+    data_dir = config.storage.data_dir
+    if existing:
+        Store.open(data_dir).close()  # a folder without an index stays as it is
+    with write_lock(data_dir), closing(Ingestion.begin(config)) as ingestion:
+        yield ingestion
+
+
+def _taken_in(ingestion: Ingestion, given: Sequence[Given]) -> list[DocumentReport]:
+    done = []
+    for one in given:
+        before = (ingestion.new, ingestion.updated)
+        document = ingestion.take_in_given(one)
+        done.append((one, document, _status(before, (ingestion.new, ingestion.updated))))
+    for _ in ingestion.index_all():
+        pass
+    revision = ingestion.finish().corpus_revision
+    return [
+        DocumentReport(
+            status=status,
+            doc_id=document.doc_id,
+            source_id=document.source_id,
+            doc_path=document.doc_path,
+            title=document.title,
+            chunks=ingestion.store.n_chunks_of(document.doc_id),
+            warnings=one.warnings,
+            corpus_revision=revision,
+        )
+        for one, document, status in done
+    ]
+
+
+def _status(before: tuple[int, int], after: tuple[int, int]) -> Literal["new", "updated", "unchanged"]:
+    new, updated = (count - earlier for count, earlier in zip(after, before, strict=True))
+    return "new" if new else "updated" if updated else "unchanged"
+
+
+def _document(store: Store, name: str) -> Document:
+    """The document of this id, path, or `source_id/doc_path`."""
+    for source in store.sources():
+        rest = name.removeprefix(f"{source.source_id}/")
+        if rest != name and (document := store.document(doc_id_of(source.source_id, rest))):
+            return document
+    try:
+        return find_document(store, name)
+    except InvalidInputError as error:
+        if sources := error.details.get("sources"):
+            names = [f"{source_id}/{name}" for source_id in cast("list[str]", sources)]
+            hint = f"say which: {' or '.join(names)}"
+            raise InvalidInputError(error.message, hint, error.details | {"documents": names}) from error
+        raise
+
+
+def _require_source(store: Store, source_id: str) -> None:
+    known = [source.source_id for source in store.sources()]
+    if source_id not in known:
+        raise InvalidInputError(
+            f"no source {source_id!r}", f"known are {', '.join(known) or 'none'}", {"source_id": source_id}
+        )
+
+
+def _warnings(removed: Iterable[Document], gone: Collection[str]) -> Iterator[str]:
+    """A document whose source is still scanned comes back with its file."""
+    for document in removed:
+        if document.source_id not in gone:
+            yield f"{document.source_id}/{document.doc_path} comes back at the next ingest unless its file is ignored"

@@ -1,0 +1,317 @@
+"""Documents given one by one: where they belong, that they stay, and that no path escapes."""
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kebab_stream.config import Chunking, Ingest, Source
+from kebab_stream.errors import DocNotFoundError, InvalidInputError, NotIndexedError
+from kebab_stream.ingest import Text, ingest_files, ingest_text, remove
+from kebab_stream.ingest.sources import FILES, TEXTS
+from kebab_stream.reports import DocumentReport
+from tests.ingest.runs import Library
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    """One document in the source `notes`."""
+    library = Library.at(tmp_path)
+    library.update({"a.md": "# A\n\napple\n"})
+    return library
+
+
+def taken_in(library: Library, *paths: Path, copies_allowed: bool = True) -> list[DocumentReport]:
+    return ingest_files(library.config, paths, copies_allowed=copies_allowed)
+
+
+def given(library: Library, data: str, title: str = "A title", **fields: object) -> DocumentReport:
+    return ingest_text(library.config, Text(data=data.encode(), title=title, **fields))  # type: ignore[arg-type]
+
+
+# --- files -----------------------------------------------------------------------------------------------
+
+
+def test_a_file_in_a_source_is_the_document_that_a_scan_would_make(library: Library) -> None:
+    library.write({"sub/b.md": "banana"})
+    (report,) = taken_in(library, library.root / "sub" / "b.md")
+
+    assert (report.status, report.source_id, report.doc_path) == ("new", "notes", "sub/b.md")
+    assert library.find("banana") == ["sub/b.md"]
+    assert library.update() == "0 0 2 0"
+
+
+def test_the_innermost_source_gets_the_file(tmp_path: Path) -> None:
+    library = Library.at(tmp_path)
+    library.write({"a.md": "apple", "inner/b.md": "banana"})
+    library = library.configured(Source(id="outer", root=library.root), Source(id="inner", root=library.root / "inner"))
+
+    assert taken_in(library, library.root / "inner" / "b.md")[0].source_id == "inner"
+
+
+def test_an_edited_file_is_updated_and_an_unchanged_one_is_not(library: Library) -> None:
+    revision = library.revision()
+    (same,) = taken_in(library, library.root / "a.md")
+    assert (same.status, same.corpus_revision, library.revision()) == ("unchanged", revision, revision)
+
+    library.write({"a.md": "avocado"})
+    (edited,) = taken_in(library, library.root / "a.md")
+    assert (edited.status, library.find("avocado"), library.find("apple")) == ("updated", ["a.md"], [])
+
+
+@pytest.mark.parametrize(("name", "rule"), [("drafts/x.md", "drafts/"), (".hidden/x.md", ""), ("x.md", "*.md\n!a.md")])
+def test_an_explicit_wish_outweighs_what_a_scan_ignores_and_lasts(library: Library, name: str, rule: str) -> None:
+    library.write({name: "xylophone", ".kebabignore": rule})
+    (report,) = taken_in(library, library.root / name)
+
+    assert "because you named it" in report.warnings[0]
+    assert library.update().startswith("0 0 ")
+    assert library.find("xylophone") == [name]
+
+
+def test_a_file_elsewhere_is_a_copy_that_no_scan_removes(library: Library, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere" / "c.md"
+    other.parent.mkdir()
+    other.write_text("cherry")
+    (report,) = taken_in(library, other)
+    assert (report.source_id, report.doc_path) == (FILES, str(other.resolve()).lstrip("/"))
+
+    other.unlink()
+    library.ingest()
+    library.update()
+    library.ingest(rebuild_index=True)
+    assert library.find("cherry") == [report.doc_path]
+
+
+def test_two_files_of_one_name_are_two_documents(library: Library, tmp_path: Path) -> None:
+    paths = [tmp_path / folder / "same.md" for folder in ("x", "y")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("identical twins")
+
+    assert len({report.doc_id for report in taken_in(library, *paths)}) == 2
+    assert [report.status for report in taken_in(library, *paths)] == ["unchanged", "unchanged"]
+
+
+def test_a_first_file_makes_an_index(tmp_path: Path) -> None:
+    library = Library.at(tmp_path)
+    library.write({"a.md": "apple"})
+    (report,) = taken_in(library, library.root / "a.md")
+
+    assert report.source_id == FILES
+    assert library.find("apple") == [report.doc_path]
+
+
+def test_of_several_files_all_or_none_are_taken_in(library: Library) -> None:
+    library.write({"b.md": "banana", "c.md": b"\0\0"})
+    with pytest.raises(InvalidInputError, match=r"c\.md"):
+        taken_in(library, library.root / "b.md", library.root / "c.md")
+
+    assert library.find("banana") == []
+
+
+@pytest.mark.parametrize("way", ["link", "dots", "plain", "folder link"])
+def test_no_path_leads_out_of_the_sources_where_copies_are_refused(library: Library, tmp_path: Path, way: str) -> None:
+    outside = tmp_path / "secret.md"
+    outside.write_text("secret")
+    (library.root / "link.md").symlink_to(outside)
+    (library.root / "folder").symlink_to(tmp_path)
+    path = {
+        "link": library.root / "link.md",
+        "dots": library.root / ".." / "secret.md",
+        "plain": outside,
+        "folder link": library.root / "folder" / "secret.md",
+    }[way]
+    with pytest.raises(InvalidInputError, match="outside all known sources"):
+        taken_in(library, path, copies_allowed=False)
+
+
+def test_a_link_within_a_source_is_the_file_it_leads_to(library: Library) -> None:
+    (library.root / "link.md").symlink_to(library.root / "a.md")
+
+    assert taken_in(library, library.root / "link.md", copies_allowed=False)[0].doc_path == "a.md"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing.md", "no such file"),
+        ("sub", "no regular file|not indexed"),
+        ("a\0.md", "zero byte"),
+        ("picture.png", "not indexed"),
+        ("pipe.md", "no regular file"),
+        ("large.md", "max_file_bytes"),
+    ],
+)
+def test_what_is_no_document_is_refused(library: Library, name: str, message: str) -> None:
+    (library.root / "sub").mkdir()
+    os.mkfifo(library.root / "pipe.md")
+    library.write({"picture.png": b"\x89PNG", "large.md": "x" * 101})
+    limited = replace(library.config, ingest=Ingest(max_file_bytes=100))
+    with pytest.raises(InvalidInputError, match=message):
+        ingest_files(limited, [library.root / name])
+
+
+def test_the_data_folder_is_no_source_of_documents(library: Library) -> None:
+    (library.data_dir / "x.md").write_text("x")
+    with pytest.raises(InvalidInputError, match="its own files"):
+        taken_in(library, library.data_dir / "x.md")
+
+
+# --- texts -----------------------------------------------------------------------------------------------
+
+
+def test_a_text_is_found_under_its_title_and_stays(library: Library) -> None:
+    report = given(library, "cherry pie", "Recipes: pies")
+
+    assert (report.status, report.source_id, report.doc_path) == ("new", TEXTS, "Recipes: pies.md")
+    assert report.title == "Recipes: pies"
+    library.ingest()
+    assert library.find("cherry") == library.find("recipes") == ["Recipes: pies.md"]
+
+
+def test_a_text_of_the_same_title_replaces_the_old_one(library: Library) -> None:
+    given(library, "cherry")
+    assert given(library, "cherry").status == "unchanged"
+    assert given(library, "cherry", tags=("fruit",)).status == "updated"
+    assert given(library, "damson").status == "updated"
+    assert (library.find("cherry"), library.find("damson")) == ([], ["A title.md"])
+
+
+def test_front_matter_of_a_text_is_merged_with_what_its_giver_says(library: Library) -> None:
+    text = "---\ntitle: Own\ntags: [own]\ntrust_level: primary\n---\ncherry\n"
+    report = given(library, text, "Given", tags=("given",), trust_level="generated")
+
+    assert report.title == "Given"
+    assert library.rows(f"SELECT tag FROM tags JOIN documents USING (doc_no) WHERE source_id = '{TEXTS}'") == [
+        ("given",),
+        ("own",),
+    ]
+    assert library.row(f"SELECT trust_level FROM documents WHERE source_id = '{TEXTS}'") == ("generated",)
+
+
+@pytest.mark.parametrize(
+    "title", ["a/b", "../../etc/passwd", "x\n\ty", "\x1b[2J", "한글 제목", "." * 300, "가" * 300, "\0"]
+)
+def test_a_title_is_never_a_path(library: Library, title: str) -> None:
+    path = given(library, "cherry", title).doc_path
+
+    assert "/" not in path
+    assert path.isprintable()
+    assert path.endswith(".md")
+    assert len(path.encode()) <= 255
+    assert given(library, "damson", title).doc_path == path
+
+
+def test_titles_that_make_the_same_name_do_not_collide(library: Library) -> None:
+    assert given(library, "cherry", "a/b").doc_path != given(library, "damson", "a\\b").doc_path
+
+
+@pytest.mark.parametrize("name", ["../x.md", "a/b.md", "", "..", "x.png", "x.pdf", "a\0.md", "y" * 300 + ".md"])
+def test_a_name_is_one_of_a_text_file(library: Library, name: str) -> None:
+    with pytest.raises(InvalidInputError):
+        given(library, "cherry", name=name)
+
+
+def test_a_name_tells_the_kind_of_text(library: Library) -> None:
+    given(library, "def cherry(): pass\n", "Code", name="code.py")
+
+    assert library.row("SELECT media, code_lang, title FROM documents WHERE doc_path = 'code.py'") == (
+        "code",
+        "python",
+        "Code",
+    )
+
+
+@pytest.mark.parametrize(("data", "title"), [("", "T"), (" \n", "T"), ("x", " "), ("x\0", "T")])
+def test_a_text_needs_content_and_a_title(library: Library, data: str, title: str) -> None:
+    with pytest.raises(InvalidInputError):
+        given(library, data, title)
+
+
+def test_copies_are_cut_again_when_settings_change(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "long.md").write_text("# Long\n\n" + "A sentence of words. " * 100)
+    taken_in(library, tmp_path / "long.md")
+    given(library, "Cherry. " * 200, "Pies", tags=("fruit",))
+    before = library.row("SELECT count(*) FROM chunks")[0]
+
+    small = replace(library.config, ingest=Ingest(chunking=Chunking(target_chars=200, overlap_chars=0, max_chars=400)))
+    report = replace(library, config=small).ingest()
+
+    assert report.updated == 3
+    assert library.row("SELECT count(*) FROM chunks")[0] > before + 10
+    assert library.rows("SELECT tag FROM tags") == [("fruit",)]
+    assert library.row("SELECT title FROM documents WHERE doc_path = 'Pies.md'") == ("Pies",)
+    assert replace(library, config=small).ingest().updated == 0
+
+
+# --- removing --------------------------------------------------------------------------------------------
+
+
+def test_a_document_is_removed_by_id_path_or_source_and_path(library: Library) -> None:
+    report = given(library, "cherry", "One")
+    given(library, "cherry", "Two")
+    given(library, "cherry", "Three")
+
+    removed = remove(library.config, [report.doc_id, "Two.md", f"{TEXTS}/Three.md"], [])
+
+    assert removed.documents == (f"{TEXTS}/One.md", f"{TEXTS}/Three.md", f"{TEXTS}/Two.md")
+    assert removed.warnings == ()
+    assert removed.corpus_revision == library.revision()
+    assert library.find("cherry") == []
+
+
+def test_a_removed_document_of_a_source_comes_back_and_that_is_said(library: Library) -> None:
+    assert "comes back" in remove(library.config, ["a.md"], []).warnings[0]
+    assert library.update() == "1 0 0 0"
+
+
+def test_a_forgotten_source_is_not_scanned_again(library: Library) -> None:
+    given(library, "cherry")
+    removed = remove(library.config, [], ["notes"])
+
+    assert (removed.documents, removed.sources) == (("notes/a.md",), ("notes",))
+    with pytest.raises(InvalidInputError, match="no folder to ingest"):
+        library.ingest()
+    assert library.find("cherry") == ["A title.md"]
+    assert (library.root / "a.md").exists()
+
+
+def test_what_is_not_there_cannot_be_removed_and_nothing_is(library: Library, tmp_path: Path) -> None:
+    with pytest.raises(DocNotFoundError, match="missing"):
+        remove(library.config, ["a.md", "missing"], [])
+    with pytest.raises(InvalidInputError, match="no source 'missing'"):
+        remove(library.config, ["a.md"], ["missing"])
+    assert library.find("apple") == ["a.md"]
+    with pytest.raises(NotIndexedError):
+        remove(replace(library.config, storage=replace(library.config.storage, data_dir=tmp_path / "none")), ["a"], [])
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_path_in_two_sources_must_say_which(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "a.md").write_text("apple")
+    library.ingest(tmp_path / "more")
+    with pytest.raises(InvalidInputError, match="in several sources") as caught:
+        remove(library.config, ["a.md"], [])
+    assert caught.value.details["documents"] == ["more/a.md", "notes/a.md"]
+
+    assert remove(library.config, ["more/a.md"], []).documents == ("more/a.md",)
+
+
+def test_names_of_copies_are_no_names_for_folders(tmp_path: Path) -> None:
+    library = Library.at(tmp_path)
+    (tmp_path / TEXTS).mkdir()
+    with pytest.raises(InvalidInputError, match="one by one"):
+        library.ingest(tmp_path / TEXTS)
+
+
+def test_the_repository_of_a_file_is_that_of_a_scan(library: Library) -> None:
+    subprocess.run(["git", "init", "-q", str(library.root / "work")], check=True)
+    library.write({"work/sub/b.md": "banana"})
+    taken_in(library, library.root / "work" / "sub" / "b.md")
+
+    assert library.row("SELECT repo FROM documents WHERE doc_path = 'work/sub/b.md'") == ("work",)
+    assert library.update() == "0 0 2 0"
