@@ -4,6 +4,8 @@ The text is normalised to NFKC and cut into runs of one script. What a run gives
 
 - Hangul; scripts written without spaces (Han and Kana as one script, since Japanese mixes them within a word; Thai,
   Lao, Khmer, Myanmar): its character bigrams; a run of one character gives itself. Bigrams need no dictionary.
+  Hangul, which has spaces, also gives its first two characters as a term of their own, marked `^`: particles and
+  endings stand at the end of a Korean word, so its beginning tells most. 전쟁에서 → 전쟁, 쟁에, 에서, ^전쟁.
 - Anything else (Latin, Cyrillic, Arabic, …, digits, `_`) is a word. A plain word gives one term: case folded, Latin
   diacritics removed, stemmed (Snowball English). An identifier (camelCase, `snake_case`, `utf8`) gives itself whole,
   then each part as if it were a word: `getUserName` → getusernam, get, user, name. The whole is stemmed like a plain
@@ -21,7 +23,7 @@ from threading import Lock
 
 import Stemmer
 
-ANALYSER_VERSION = "1"
+ANALYSER_VERSION = "2"
 """Changes whenever a text may give other terms than before; an index keeps the version it was built with."""
 
 MAX_TERM_CHARS = 64
@@ -46,6 +48,9 @@ _RUN = re.compile(
     rf"|((?=\w)(?:[^\W{_HANGUL}{_SPACELESS}]+|[{_MARKS}]+)+)"
     r"(?:['’](?i:s|t|re|ve|ll|d|m)\b)?"  # user's, don't: the English ending is no term
 )
+_HANGUL_FIRST = re.compile(f"[{_HANGUL}]")
+_BEGINNING = "^"
+"""Marks the beginning of a word; no other term has it."""
 _SMALL_LETTER = r"[^\W\d_A-Z]"  # as far as borders go: diacritics are gone by then, other alphabets have no camelCase
 _PART = re.compile(
     r"[A-Z]{2,}s(?![^\W\d_])"  # APIs, URLs: a plural, no border
@@ -77,6 +82,8 @@ def terms(text: str) -> list[str]:
     for spaceless, word in _RUN.findall(text):
         if spaceless:
             found += map(add, spaceless, spaceless[1:]) if len(spaceless) > 1 else spaceless
+            if len(spaceless) > 1 and _HANGUL_FIRST.match(spaceless):
+                found.append(_BEGINNING + spaceless[:2])
         else:
             found += _remembered(word) if len(word) <= MAX_TERM_CHARS else _word_terms(word)
     return found

@@ -18,8 +18,9 @@ from kebab_stream.embed import Embedder, load_embedder
 from kebab_stream.embed.static import BUNDLED_FOLDER, SUMS_FILE
 from kebab_stream.errors import IndexCorruptError, KebabError, NotIndexedError
 from kebab_stream.extras import extras
-from kebab_stream.index.data_folder import LOCK_FILE, PID_FILE, leftovers, own_paths, size_of
+from kebab_stream.index.data_folder import leftovers, own_paths, size_of
 from kebab_stream.index.generation import Generation, verify
+from kebab_stream.index.lock import LOCK_FILE, PID_FILE
 from kebab_stream.index.snapshot import INDEX_FOLDER, Snapshot
 from kebab_stream.index.store import STORE_FILE, STORE_VERSION, Store, store_corrupt
 from kebab_stream.render import encodable, error_record

@@ -463,6 +463,45 @@ class MigrationReport(Wire):
     diff: str
 
 
+NoAnswerReason = Literal["no_hits", "low_evidence", "model_declined", "no_citations"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCitation(Wire):
+    """A passage that an answer cites by its number."""
+
+    number: int
+    """As in the answer: `[1]`."""
+    chunk_id: ChunkId
+    doc_id: DocId
+    doc_path: str
+    citation: Citation
+    heading_path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Wire):
+    """What a language model says to a question, from passages of the index and from nothing else."""
+
+    schema_version: Literal["answer.v1"] = "answer.v1"
+    question: str
+    answer: str | None
+    """Markdown with numbers in square brackets, each of a citation; null unless grounded."""
+    grounded: bool
+    """Whether there is an answer that cites passages the model was given; whether it is true they do not guarantee."""
+    citations: tuple[AnswerCitation, ...]
+    """By number, each once; numbers may be missing."""
+    hits_considered: int
+    """Passages the model was given or, where it was not asked, that were found."""
+    model: str
+    truncated: bool
+    """Whether the model was stopped at the most that it may write."""
+    reason: NoAnswerReason | None
+    """Why there is no answer: nothing was found, or nothing near enough; the model found none in the passages, or named
+    none. Null if grounded."""
+    elapsed_ms: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionScript(Wire):
     """What makes a shell complete command lines."""
@@ -470,3 +509,133 @@ class CompletionScript(Wire):
     schema_version: Literal["completion_script.v1"] = "completion_script.v1"
     shell: Literal["bash", "zsh", "fish"]
     script: str
+
+
+EvalKind = Literal["beir", "golden"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalLatency(Wire):
+    """Milliseconds of a search for the first ten hits: half, nine in ten, and 99 in 100 took no longer."""
+
+    p50_ms: float
+    p90_ms: float
+    p99_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalMode(Wire):
+    """How good one mode is on a set: means over the queries that were evaluated."""
+
+    mode: Mode
+    metrics: dict[str, float]
+    """By name, such as `ndcg@10`; from 0 to 1."""
+    latency: EvalLatency
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalTarget(Wire):
+    """What is judged relevant to a query."""
+
+    id: str
+    """An id of the corpus; in a golden file a path, `path#heading` or chunk id."""
+    grade: int
+    in_index: bool
+    excerpt: str | None
+    """The beginning of its text, for the queries that went worst."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalHit(Wire):
+    """What was found at one rank."""
+
+    id: str
+    """As in `EvalTarget`; in a golden file, of what is not expected, its path or `citation.uri`."""
+    score: float
+    """Of its best chunk."""
+    grade: int | None
+    """Null where it is not judged, which counts as not relevant."""
+    excerpt: str | None
+    """The snippet, for the first hits of the queries that went worst."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalAnswer(Wire):
+    """How one mode answered one query."""
+
+    mode: Mode
+    metrics: dict[str, float]
+    first_rank: int | None
+    """Rank of the first relevant hit; null if it is none of those that were looked at."""
+    elapsed_ms: float
+    top: tuple[EvalHit, ...]
+    """The first ten, each document or expected part once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalQuery(Wire):
+    """One query, and how each mode answered it."""
+
+    id: str
+    query: str
+    expected: tuple[EvalTarget, ...]
+    answers: tuple[EvalAnswer, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalSet(Wire):
+    """One set of judged queries, and how it went."""
+
+    name: str
+    kind: EvalKind
+    version: str
+    """Of the program."""
+    settings: dict[str, object]
+    """What a ranking depends on, by dotted name."""
+    embedding_model: str | None
+    documents: int
+    chunks: int
+    queries: int
+    """Queries that were evaluated."""
+    unjudged: int
+    """Queries left out, because nothing is judged relevant to them."""
+    unknown_queries: int
+    """Judged queries that the set does not have."""
+    absent_targets: int
+    """Relevant targets that the index does not have; they count as not found."""
+    modes: tuple[EvalMode, ...]
+    results: tuple[EvalQuery, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalComparison(Wire):
+    """One mode compared with another, or with itself in another run, on the queries that both answered."""
+
+    set: str
+    metric: str
+    mode: Mode
+    other_mode: Mode
+    other_run: str | None
+    """The file of the other run; null within one run."""
+    queries: int
+    difference: float
+    """Mean of the differences; positive: `mode` is better."""
+    low: float
+    """Lower end of the 95 % interval of the mean (bootstrap)."""
+    high: float
+    p_value: float
+    """Two-sided, of a paired randomisation test."""
+    wins: int
+    ties: int
+    losses: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalReport(Wire):
+    """How good the search is on sets of judged queries."""
+
+    schema_version: Literal["eval_report.v1"] = "eval_report.v1"
+    k: int
+    """Cut-off of the measures named `…@k`."""
+    sets: tuple[EvalSet, ...]
+    comparisons: tuple[EvalComparison, ...]

@@ -40,6 +40,8 @@ WIRE_OBJECTS: tuple[type, ...] = (
     reports.TagSummary,
     reports.SourceSummary,
     reports.InspectResult,
+    reports.EvalReport,
+    reports.Answer,
 )
 
 

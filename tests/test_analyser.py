@@ -73,24 +73,36 @@ def test_an_identifier_is_found_by_its_parts_and_in_any_case(query: str) -> None
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("한국어 검색", ["한국", "국어", "검색"]),
+        ("한국어 검색", ["한국", "국어", "^한국", "검색", "^검색"]),
         ("물 속", ["물", "속"]),
-        ("kubectl을 설치", ["kubectl", "을", "설치"]),
-        ("파이썬3에서", ["파이", "이썬", "3", "에서"]),
-        ("API서버", ["api", "서버"]),
+        ("kubectl을 설치", ["kubectl", "을", "설치", "^설치"]),
+        ("파이썬3에서", ["파이", "이썬", "^파이", "3", "에서", "^에서"]),
+        ("API서버", ["api", "서버", "^서버"]),
         ("大韓民國은", ["大韓", "韓民", "民國", "은"]),
         ("東京タワー", ["東京", "京タ", "タワ", "ワー"]),
         ("食べる。", ["食べ", "べる"]),
         ("ภาษาไทย", ["ภา", "าษ", "ษา", "าไ", "ไท", "ทย"]),
     ],
 )
-def test_hangul_and_scripts_without_spaces_give_bigrams(text: str, expected: list[str]) -> None:
+def test_hangul_and_scripts_without_spaces_give_bigrams_and_hangul_its_beginning(text: str, expected: list[str]) -> None:
     assert terms(text) == expected
+
+
+def test_a_compound_and_its_parts_find_each_other() -> None:
+    apart, together = set(terms("하이브리드 검색")), set(terms("하이브리드검색"))
+
+    assert apart - together == {"^검색"}
+    assert together - apart == {"드검"}
+
+
+def test_the_beginning_of_a_word_is_told_from_its_middle() -> None:
+    assert "^쟁에" not in terms("전쟁에서")
+    assert "^전쟁" in terms("전쟁에서")
 
 
 def test_full_width_half_width_and_decomposed_forms_are_the_same_text() -> None:
     assert terms("ＫＵＢＥ ｶﾞｲﾄﾞ ①") == terms("kube ガイド 1")
-    assert terms(unicodedata.normalize("NFD", "한국어")) == ["한국", "국어"]
+    assert terms(unicodedata.normalize("NFD", "한국어")) == ["한국", "국어", "^한국"]
 
 
 @pytest.mark.parametrize("text", ["", " \n", "?!… — “”", "___", "👩‍💻🍢", "\x00\x1b", "\ud800", "\u0301\u0301"])

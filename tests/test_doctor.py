@@ -13,7 +13,7 @@ from kebab_stream.config import Config, Embedding, Models, load_config
 from kebab_stream.doctor import NAMES, diagnose
 from kebab_stream.embed.static import BUNDLED_FOLDER, SUMS_FILE
 from kebab_stream.extras import extras
-from kebab_stream.index.data_folder import LOCK_FILE, PID_FILE
+from kebab_stream.index.lock import LOCK_FILE, PID_FILE
 from kebab_stream.render import to_json
 from kebab_stream.reports import Check
 from tests.corpora import config_of, ingest_files

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "search": "Search the index, or answer a batch of queries from stdin.",
+    "ask": "Answer a question from the index with a language model, and cite the sources.",
     "ingest": "Index folders; what did not change is skipped.",
     "fetch": "Read a chunk, a document or some lines of it, as in the source.",
     "list": "List the documents, tags or sources in the index.",
@@ -22,6 +23,7 @@ COMMANDS = {
     "remove": "Remove documents or whole sources from the index.",
     "init": "Write a commented config file.",
     "config": "Show the settings in effect, or bring an older config file up to date.",
+    "eval": "Measure how good the search is on queries whose answers are known.",
     "doctor": "Check the settings, the index and the model.",
     "schema": "Describe the program and its index, or print the JSON Schema of an object.",
     "mcp": "Serve an agent: the tools of the Model Context Protocol on stdin and stdout.",

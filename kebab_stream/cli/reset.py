@@ -34,7 +34,8 @@ def command(yes: bool) -> int:
     config = settings()
     refuse_if_readonly(config.readonly, "reset")
     data_dir = config.storage.data_dir
-    from kebab_stream.index.data_folder import LOCK_FILE, own_paths  # late: `--help` and a refusal need none of it
+    from kebab_stream.index.data_folder import own_paths  # late: `--help` and a refusal need none of it
+    from kebab_stream.index.lock import LOCK_FILE
 
     if not own_paths(data_dir) and not (data_dir / LOCK_FILE).exists():
         _tell(_report(data_dir, 0, []))

@@ -1,12 +1,15 @@
 """The rules that join several settings, or that a kind and a range do not express."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 
 from kebab_stream.config.refusals import Place, bad_value
 from kebab_stream.config.settings import SOURCES, Chunking, Config, Embedding, Source
 
 Places = Mapping[str, Place]
+
+_VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 
 def check(config: Config, places: Places) -> None:
@@ -18,11 +21,12 @@ def check(config: Config, places: Places) -> None:
 
     Raises:
         ConfigInvalidError: overlap >= target, target > max, a static model that is not bundled, an address that is
-            no HTTP one, or source ids or roots that are not unique.
+            no HTTP one, a variable of ours for a key, or source ids or roots that are not unique.
     """
     _check_chunking(config.ingest.chunking, places)
     _check_model(config.models.embedding, places["models.embedding.model"])
     _check_endpoint(config.models.llm.endpoint, places["models.llm.endpoint"])
+    _check_key_variable(config.models.llm.api_key_env, places["models.llm.api_key_env"])
     if config.workspace.sources:
         _check_sources(config.workspace.sources, places[SOURCES].origin)
         _check_roots(config, places)
@@ -48,8 +52,29 @@ def _check_model(embedding: Embedding, place: Place) -> None:
 
 
 def _check_endpoint(endpoint: str | None, place: Place) -> None:
-    if endpoint is not None and not endpoint.startswith(("http://", "https://")):
-        raise bad_value(place, endpoint, "an address that begins with http:// or https://")
+    if endpoint is None:
+        return
+    accepted = "an address that begins with http:// or https://"
+    if not endpoint.startswith(("http://", "https://")):
+        raise bad_value(place, endpoint, accepted)
+    from urllib.parse import urlsplit  # late: most settings have no address
+
+    try:
+        parts = urlsplit(endpoint)
+        usable = bool(parts.hostname) and parts.port != 0 and not set(" \\") & set(endpoint)  # the port may be none
+    except ValueError:
+        raise bad_value(place, endpoint, f"{accepted}, with a host and a port that exist") from None
+    if parts.username is not None or parts.password is not None:  # messages name the address; a key has no place there
+        shown = f"{parts.scheme}://…@{parts.hostname}"
+        raise bad_value(place, shown, "an address without a user and password; models.llm.api_key_env is for keys")
+    if not usable or parts.query or parts.fragment:
+        raise bad_value(place, endpoint, f"{accepted}, with a host, and without ? and #")
+
+
+def _check_key_variable(variable: str | None, place: Place) -> None:
+    if variable is not None and (not _VARIABLE.fullmatch(variable) or variable.startswith("KEBAB_")):
+        # It is not quoted: somebody may have put the key itself there.
+        raise bad_value(place, "…", "the name of an environment variable, of letters, digits and _, not a KEBAB_ one")
 
 
 def _check_sources(sources: Sequence[Source], origin: str) -> None:

@@ -83,15 +83,31 @@ class Llm:
         default="none",
         metadata=about(
             "`none` switches `kebab ask` off, `ollama` is a local server, "
-            f"`openai` any server with an OpenAI-compatible interface. {_UNUSED}"
+            "`openai` any server with an OpenAI-compatible interface."
         ),
     )
     endpoint: str | None = field(
-        default=None, metadata=about(f"Address of the server, beginning with `http://` or `https://`. {_UNUSED}")
+        default=None,
+        metadata=about(
+            "Address of the server, beginning with `http://` or `https://`. "
+            "With `ollama` it may be left out: `http://127.0.0.1:11434`; with `openai` it may end with `/v1`."
+        ),
     )
-    model: str | None = field(default=None, metadata=about(f"Name of the model on that server. {_UNUSED}"))
+    model: str | None = field(default=None, metadata=about("Name of the model on that server."))
+    api_key_env: str | None = field(
+        default=None,
+        metadata=about(
+            "Name of an environment variable that holds the key of the server, for servers that want one. "
+            "The key itself is never a setting."
+        ),
+    )
     timeout_s: float = field(
-        default=120.0, metadata=about(f"Seconds to wait for an answer. {_UNUSED}", low=0.1, high=86_400)
+        default=120.0,
+        metadata=about(
+            "Seconds that a whole answer may take, the loading of the model included. There is no value for no limit.",
+            low=0.1,
+            high=86_400,
+        ),
     )
 
 

@@ -12,12 +12,10 @@ from pathlib import Path
 from kebab_stream.errors import StorageError
 from kebab_stream.index.cache import CACHE_FILE
 from kebab_stream.index.durable import sync
+from kebab_stream.index.lock import LOCK_FILE, PID_FILE
 from kebab_stream.index.snapshot import INDEX_FOLDER
 from kebab_stream.index.store import STORE_FILE
-
-LOCK_FILE = "write.lock"
-PID_FILE = "write.pid"
-STORE_COPY = ".kebab.sqlite.partial"
+from kebab_stream.index.store_writer import STORE_COPY
 
 _FILES = (
     STORE_FILE,  # first: without it nothing is indexed, so a removal that is cut short leaves no damaged index
@@ -37,7 +35,7 @@ def own_paths(data_dir: Path) -> list[Path]:
     """
     with _listing(data_dir):
         files = [path for name in _FILES if (path := data_dir / name).is_symlink() or path.is_file()]
-        return [*files, *_generations(data_dir)]
+        return [*files, *generations(data_dir)]
 
 
 def leftovers(data_dir: Path, revision: str | None) -> list[Path]:
@@ -51,7 +49,7 @@ def leftovers(data_dir: Path, revision: str | None) -> list[Path]:
     """
     with _listing(data_dir):
         copy = data_dir / STORE_COPY
-        old = [folder for folder in _generations(data_dir) if folder.name != revision]
+        old = [folder for folder in generations(data_dir) if folder.name != revision]
         return [copy, *old] if copy.is_file() else old
 
 
@@ -95,7 +93,7 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _generations(data_dir: Path) -> list[Path]:
+def generations(data_dir: Path) -> list[Path]:
     """The folders of index files, whole and partial, by name."""
     folder = data_dir / INDEX_FOLDER
     if folder.is_symlink() or not folder.is_dir():

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from kebab_stream.errors import IndexLockedError, StorageError
 
+LOCK_FILE = "write.lock"
+PID_FILE = "write.pid"
+
 
 @contextmanager
 def write_lock(data_dir: Path) -> Iterator[None]:
@@ -18,9 +21,9 @@ def write_lock(data_dir: Path) -> Iterator[None]:
     """
     import filelock  # late: searches never write
 
-    holder = data_dir / "write.pid"
+    holder = data_dir / PID_FILE
     # Not thread-local: an ingest takes the lock in one worker thread and gives it back in another.
-    lock = filelock.FileLock(data_dir / "write.lock", blocking=False, thread_local=False)
+    lock = filelock.FileLock(data_dir / LOCK_FILE, blocking=False, thread_local=False)
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         lock.acquire()

@@ -32,7 +32,7 @@ from kebab_stream.index.store import (
 )
 from kebab_stream.model import Chunk, DocId, Document
 
-_COPY = ".kebab.sqlite.partial"
+STORE_COPY = ".kebab.sqlite.partial"
 
 
 class StoreWriter(Store):
@@ -50,7 +50,7 @@ class StoreWriter(Store):
             StorageError: it cannot be read or written.
         """
         with writing(data_dir):
-            (data_dir / _COPY).unlink(missing_ok=True)  # of a run that was killed
+            (data_dir / STORE_COPY).unlink(missing_ok=True)  # of a run that was killed
         try:
             return super().open(data_dir)
         except NotIndexedError:
@@ -162,12 +162,12 @@ class StoreWriter(Store):
 
     @property
     def _copy(self) -> Path:
-        return self._path.with_name(_COPY)
+        return self._path.with_name(STORE_COPY)
 
 
 def _new_copy(path: Path) -> sqlite3.Connection:
     """Where there is no store yet: a copy of an empty one."""
-    connection = _connect(path.with_name(_COPY))
+    connection = _connect(path.with_name(STORE_COPY))
     with translated(path):
         for statement in SCHEMA.split(";")[:-1]:
             connection.execute(statement)

@@ -50,7 +50,7 @@ _KEY = re.compile(r"""(?P<quote>["']?)(?P<key>[^\s:#\[\]{}&*!|>'"%@`,-][^:"']*)(
 _BEFORE_KEYS = re.compile(r"#|\s*$")
 _BETWEEN_KEYS = re.compile(r"#|\s|$|-(?:\s|$)|[\]},]")
 """Comments, and after the first key also continuations, list items and closing brackets."""
-_TOML_KEY = re.compile(r"""[ \t]*(?P<quote>["']?)(?P<key>[\w-]+)(?P=quote)[ \t]*=""")
+_TOML_KEY = re.compile(r"""[ \t]*(?P<quote>["']?)(?P<key>[\w.-]+)(?P=quote)[ \t]*=""")
 _TOML_TABLE = re.compile(r"""[ \t]*\[{1,2}[\w."' -]+\]{1,2}[ \t]*(?:#|$)""")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?=$|[-_])")
 _DATE_PARTS = ("year", "month", "day", "hour", "minute", "second")
@@ -261,14 +261,14 @@ def _toml_fields(lines: Sequence[str]) -> dict[str, _Value]:
             table = tomllib.loads(field) if len(field) <= _FIELD_CHARS else {}
         except (tomllib.TOMLDecodeError, RecursionError):
             table = {}
-        fields.update((name, _toml_value(value)) for value in table.values())
+        fields[name] = _toml_value(next(iter(table.values()), None))
     return fields
 
 
 def _toml_value(value: object) -> _Value:
     if isinstance(value, list):
         return tuple(_toml_text(item) for item in value if not isinstance(item, list | dict))
-    return None if isinstance(value, dict) else _toml_text(value)
+    return None if value is None or isinstance(value, dict) else _toml_text(value)
 
 
 def _toml_text(value: object) -> str:

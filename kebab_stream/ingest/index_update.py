@@ -1,6 +1,5 @@
 """The index files of the next generation: what is new of each chunk, and the commit that makes it the current one."""
 
-import re
 import secrets
 import shutil
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from kebab_stream.analyser import fold
 from kebab_stream.embed import Embedder
 from kebab_stream.errors import IndexCorruptError
 from kebab_stream.index.cache import EmbeddingCache
+from kebab_stream.index.data_folder import generations
 from kebab_stream.index.generation import (
     Additions,
     EmbeddingSpec,
@@ -27,12 +27,8 @@ from kebab_stream.index.generation import (
 from kebab_stream.index.snapshot import INDEX_FOLDER, SEAL
 from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.index.vectors import quantise
-from kebab_stream.ingest.prepare import embedded_windows, indexed_terms
-from kebab_stream.ingest.windows import WINDOWS_VERSION
+from kebab_stream.ingest.prepare import INDEXED_VERSION, embedded_windows, indexed_terms
 from kebab_stream.model import Chunk, Document
-
-_GENERATION = re.compile(r"\d{8,}-[0-9a-f]{12}|\.\d{8,}-[0-9a-f]{12}\.partial")
-"""Names that are ours: a data folder chosen by mistake may have an `index` of its own."""
 
 _CACHED_PER_CHUNK = 2
 """Texts that are remembered for each chunk: those that are, and as many that were."""
@@ -53,7 +49,7 @@ class IndexUpdate:
         self._old: Generation | None = None
         self._cache: EmbeddingCache | None = None
         if embedder:
-            scope = f"{embedder.fingerprint}|{WINDOWS_VERSION}"
+            scope = f"{embedder.fingerprint}|{INDEXED_VERSION}"
             self._cache = EmbeddingCache.open(data_dir, scope=scope, dim=embedder.dim)
 
     def close(self) -> None:
@@ -140,9 +136,8 @@ class IndexUpdate:
 
         Readers that opened one have it mapped; one that is just about to open it starts again.
         """
-        current = self._store.meta("corpus_revision")
-        for path in self._folder.iterdir() if self._folder.is_dir() else ():
-            if path.name != current and _GENERATION.fullmatch(path.name):
+        for path in generations(self._folder.parent):
+            if path.name != self._store.meta("corpus_revision"):
                 shutil.rmtree(path, ignore_errors=True)
 
     def _next_revision(self) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SAMPLE_CHARS = 4000
 _LETTER = re.compile(r"[^\W\d_]")
 _ASCII_LETTER = re.compile("[A-Za-z]")
+_LATIN_LETTER = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _WORD = re.compile(r"[^\W\d_]+")
 _HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]")
 _KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
@@ -33,10 +34,11 @@ _CYRILLIC = re.compile("[\u0400-\u052f]")
 _PERSIAN = re.compile("[\u067e\u0686\u0698\u06a9\u06af\u06cc]")
 """Letters that Persian has and Arabic has not."""
 
-_ENGLISH_WORDS = frozenset(
-    ("the", "and", "with", "this", "that", "are", "you", "from", "which", "not", "when", "your", "will", "these", "it"),
+_ENGLISH_WORD = re.compile(
+    r"\b(?:the|and|with|this|that|are|you|from|which|not|when|your|will|these|it)\b", re.ASCII | re.IGNORECASE
 )
-_ENGLISH_SHARE = 0.05
+_ENGLISH_LETTERS = 100
+"""Letters among which there must be one of these words; English prose has one in 25, other languages one in 300."""
 _LANGUAGES = (
     *("ca", "cs", "da", "de", "en", "es", "et", "fi", "fr", "hr", "hu", "id", "it", "lt", "nl", "no", "pl", "pt", "ro"),
     *("sk", "sv", "tr", "vi"),
@@ -76,13 +78,13 @@ def _by_script(text: str, letters: int) -> str | None:
 
 
 def _by_words(text: str, letters: int) -> str:
-    is_ascii = len(_ASCII_LETTER.findall(text)) >= 0.98 * letters
-    words = _WORD.findall(text.lower())
-    if is_ascii and sum(word in _ENGLISH_WORDS for word in words) >= _ENGLISH_SHARE * len(words):
+    latin = len(_LATIN_LETTER.findall(text))
+    is_plain = 2 * latin >= letters and len(_ASCII_LETTER.findall(text)) >= 0.98 * latin
+    if is_plain and len(_ENGLISH_WORD.findall(text)) * _ENGLISH_LETTERS >= letters:
         return "en"
     needed = _ENOUGH_CYRILLIC if len(_CYRILLIC.findall(text)) >= letters / 3 else _ENOUGH_LETTERS
     language = _by_model(text, letters) if letters >= needed else None
-    return language or ("en" if is_ascii else "und")
+    return language or ("en" if is_plain else "und")
 
 
 def _by_model(text: str, letters: int) -> str | None:

@@ -37,7 +37,7 @@ _DEFINITION_LINES = 20
 _HEADING_CHARS = 200
 _MARKUP = re.compile(r"[\\`*_~\[\]<>&!\n]")
 """A heading without any of these is plain text already."""
-_ATTRIBUTES = re.compile(r"(?:\{(?::?\s*[#.][^{}]*|/\*[^{}]*\*/)\}|(?<!\S)\^[A-Za-z0-9-]+)$")
+_ATTRIBUTES = re.compile(r"(?:\{(?::?\s*[#.][^{}]*|/\*[^{}]*\*/)\}|(?<=\s)\^[A-Za-z0-9-]+)$")
 """`{#anchor}`, `{: .class}` and `{/* #anchor */}` after a heading, as Hugo, VitePress, Kramdown, Pandoc and
 Docusaurus have them, and Obsidian's `^anchor`."""
 _SHORTCODE = re.compile(r"\{\{[<%].*?[%>]\}\}")

@@ -9,7 +9,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
@@ -55,9 +55,11 @@ def with_inline_tags(tags: Iterable[str], lines: Sequence[str], blocks: Sequence
     first seen. At most 100.
     """
     unique: dict[str, str] = {}
-    for tag in chain(tags, islice(_inline_tags(lines, blocks), 10 * _TAGS)):
+    for tag in chain(tags, _inline_tags(lines, blocks)):
         unique.setdefault(tag.casefold(), tag)
-    return tuple(islice(unique.values(), _TAGS))
+        if len(unique) == _TAGS:
+            break
+    return tuple(unique.values())
 
 
 def _inline_tags(lines: Sequence[str], blocks: Sequence[Block]) -> Iterator[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from time import monotonic
+from time import thread_time
 from typing import TYPE_CHECKING, Literal
 
 from kebab_stream.ingest.grammars import Grammar, load
@@ -23,7 +23,10 @@ _DEEPEST = 1000
 """Brackets open at once, above which some grammars take quadratic time."""
 _BRACKET = re.compile(r"[()\[\]{}]")
 _MOST_SECONDS = 20.0
-"""Real files take a second for a megabyte; some that are made to take long would take hours."""
+"""Of computing, which a busy machine does not change. Real files take a second for a megabyte; some that are made to
+take long would take hours."""
+_BROKEN = 100
+"""With errors in a hundredth of a text, it is also read in parts, which takes as long again."""
 _READ_BYTES = 1 << 14
 
 
@@ -76,9 +79,9 @@ class _Stretch:
 def outline_of(lines: Sequence[str], grammars: Iterable[Grammar]) -> Outline | None:
     """Read a text with the grammar that finds the fewest errors in it; the first of those that find equally few.
 
-    One bracket too many may spoil all that follows. So a text with errors is also read in parts, each from one
-    unindented line after a blank one to the next, and that is taken if it finds more intact definitions and not many
-    more errors.
+    One bracket too many may spoil all that follows. So a text with more than a few errors is also read in parts,
+    each from one unindented line after a blank one to the next, and that is taken if it finds more intact definitions
+    and not many more errors.
 
     Returns:
         None if no grammar is installed, if half of the text is no syntax whatever is tried, and for a text of more
@@ -91,7 +94,7 @@ def outline_of(lines: Sequence[str], grammars: Iterable[Grammar]) -> Outline | N
         return None
     source = text.encode(errors="replace")
     rows, size = source.split(b"\n"), len(source)
-    best = _best(loaded, lines, rows)
+    best = _best(loaded, lines, rows, size)
     return best if best and best.error_bytes * 2 <= size else None
 
 
@@ -109,7 +112,7 @@ def _parts(lines: Sequence[str], rows: Sequence[bytes]) -> Iterable[_Stretch]:
         yield _Stretch(rows[first : block.line_end], first, start)
 
 
-def _best(grammars: Iterable[Grammar], lines: Sequence[str], rows: Sequence[bytes]) -> Outline | None:
+def _best(grammars: Iterable[Grammar], lines: Sequence[str], rows: Sequence[bytes], size: int) -> Outline | None:
     best, best_grammar = None, None
     for grammar in grammars:
         outline = _outline(grammar, [_Stretch(rows, 0, 0)])
@@ -117,6 +120,8 @@ def _best(grammars: Iterable[Grammar], lines: Sequence[str], rows: Sequence[byte
             best, best_grammar = outline, grammar
         if best and not best.error_bytes:
             return best
+    if best and best.error_bytes * _BROKEN < size:
+        return best
     parts = _outline(best_grammar, _parts(lines, rows)) if best_grammar else None
     return parts if best and parts and _is_clearer(parts, best) else best
 
@@ -166,11 +171,11 @@ def _read(outline: Outline, stretch: _Stretch, grammar: Grammar) -> bool:
 def _parsed(language: "Language", source: bytes) -> "Tree | None":
     from tree_sitter import Parser
 
-    deadline = monotonic() + _MOST_SECONDS
+    deadline = thread_time() + _MOST_SECONDS
     try:
         return Parser(language).parse(
             lambda offset, _: source[offset : offset + _READ_BYTES],
-            progress_callback=lambda *_: monotonic() > deadline,
+            progress_callback=lambda *_: thread_time() > deadline,
         )
     except ValueError:  # stopped by the callback
         return None

@@ -15,7 +15,7 @@ from kebab_stream.ingest.walk import SourceFile
 from kebab_stream.ingest.windows import windows
 from kebab_stream.model import Chunk, Document
 
-INDEXED_VERSION = "2"
+INDEXED_VERSION = "3"
 """Changes whenever the same chunk may be indexed by other terms or windows; such documents are indexed again."""
 
 
@@ -98,5 +98,9 @@ def indexed_terms(chunk: Chunk, document: Document) -> list[str]:
 
 
 def embedded_windows(text: str) -> list[str]:
-    """What the vector index knows a chunk with this text by."""
-    return windows(text)
+    """What the vector index knows a chunk with this text by: each of its windows and, if there are several, the whole.
+
+    A window answers a question about a detail, the whole one about the subject: measured in `benchmarks/quality`.
+    """
+    pieces = windows(text)
+    return [*pieces, text] if len(pieces) > 1 else pieces

@@ -153,10 +153,11 @@ def _blocks(lines: Sequence[str], owners: Sequence[_Owner], asides: Set[int]) ->
         else:
             depth = owner.depth - 1 if first == owner.first_row else owner.depth
             blocks.append(Block("text", first + 1, last + 1, symbol=owner.symbol, depth=depth))
-    return [
-        replace(block, kind="comment") if asides >= set(range(block.line_start - 1, block.line_end)) else block
-        for block in blocks
-    ]
+    return [replace(block, kind="comment") if _says_nothing(block, lines, asides) else block for block in blocks]
+
+
+def _says_nothing(block: Block, lines: Sequence[str], asides: Set[int]) -> bool:
+    return all(row in asides or not lines[row].strip() for row in range(block.line_start - 1, block.line_end))
 
 
 def _runs(lines: Sequence[str], owners: Sequence[_Owner]) -> Iterator[tuple[int, int]]:

@@ -40,7 +40,7 @@ SKIP_MEANINGS: Mapping[SkipReason, str] = {
     "excluded": "By `exclude` of its source.",
     "hidden": "The name begins with a dot.",
     "ignored": "By `.gitignore` or `.kebabignore`.",
-    "needs_extra": "A PDF, which needs the extra `kebab-stream[pdf]`.",
+    "needs_extra": "A PDF, and the extra `pdf`, which reads it, is not installed.",
     "symlink": "A symbolic link; only the folder of a source itself may be one.",
     "too_large": "It has more bytes than `ingest.max_file_bytes`; a PDF, more than ten times as many.",
     "unreadable": "A folder that cannot be listed, or whose files the system does not describe.",

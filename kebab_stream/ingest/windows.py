@@ -5,9 +5,6 @@ from kebab_stream.ingest.sentences import hard_pieces, sentences
 WINDOW_CHARS = 200
 """Measured: the best size for the bundled model, which averages over a window's words."""
 
-WINDOWS_VERSION = "1"
-"""Changes whenever the same text may be cut into other windows."""
-
 
 def windows(text: str, size: int = WINDOW_CHARS) -> list[str]:
     """Pack whole sentences into windows of at most `size` characters.

@@ -1,6 +1,6 @@
 """The SDK's server with our tools: results to what the protocol has for them, every failure to an `error.v1`."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,7 +12,8 @@ from mcp.server.lowlevel import Server
 from kebab_stream.config import Config
 from kebab_stream.errors import InvalidInputError, KebabError
 from kebab_stream.extras import version
-from kebab_stream.mcp_server.tools import TOOLS, Session, Tool
+from kebab_stream.mcp_server.calls import Progress, Session
+from kebab_stream.mcp_server.tools import TOOLS, Tool
 from kebab_stream.mcp_server.transport import message_streams
 from kebab_stream.model import ErrorRecord, Wire
 from kebab_stream.render import error_record, generic_record, to_json
@@ -88,7 +89,7 @@ def _listed(tool: Tool) -> types.Tool:
 
 
 async def _answer(
-    session: Session, name: str, arguments: Mapping[str, Any], progress: Callable[[int, int], Awaitable[None]]
+    session: Session, name: str, arguments: Mapping[str, Any], progress: Progress
 ) -> types.CallToolResult:
     try:
         return _result(await _tool(name).run(session, arguments, progress), failed=False)

@@ -126,7 +126,7 @@ def test_the_keys_are_those_of_the_documentation() -> None:
         "storage.data_dir",
         "workspace.root",
         *(f"models.embedding.{name}" for name in ("provider", "model", "model_path", "batch_size", "threads")),
-        *(f"models.llm.{name}" for name in ("provider", "endpoint", "model", "timeout_s")),
+        *(f"models.llm.{name}" for name in ("provider", "endpoint", "model", "api_key_env", "timeout_s")),
         "ingest.max_file_bytes",
         *(f"ingest.chunking.{name}" for name in ("target_chars", "overlap_chars", "max_chars")),
         "search.default_k",

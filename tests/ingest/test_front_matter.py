@@ -1,10 +1,12 @@
 import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab_stream.ingest.front_matter import FrontMatter, front_matter
+from kebab_stream.ingest.front_matter import FrontMatter, front_matter, normal_date
 
 NONE = FrontMatter()
 
@@ -33,7 +35,102 @@ def test_all_fields_of_yaml_are_read() -> None:
 def test_toml_between_plus_signs_is_read() -> None:
     found = read('+++\ntitle = "제목"\ntags = ["a", 2024]\ndate = 2024-01-01\n[extra]\nlang = "en"\n+++\n본문')
 
-    assert found == FrontMatter(line_count=7, title="제목", tags=("a", "2024"))
+    assert found == FrontMatter(line_count=7, title="제목", tags=("a", "2024"), created="2024-01-01")
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ('title = "x"\nbroken = = 1\ntags = ["a"', FrontMatter(title="x")),
+        ('broken =\ntags = [\n  "a", # one\n  "b",\n]\n', FrontMatter(tags=("a", "b"))),
+        ("date = 2024-13-45\nlang = 'ko'", FrontMatter(lang="ko")),
+        ('[params]\ntitle = "x"', FrontMatter()),
+        ('title = """\n두\n줄"""\n[[a.b]]\ntags = ["c"]', FrontMatter(title="두 줄")),
+        (
+            '"title" = true\ntags = [true, 1.5, [1], {a = 1}]\na.title = 1',
+            FrontMatter(title="true", tags=("true", "1.5")),
+        ),
+        (
+            '# comment\n\nTitle = "x"\nLastMod = 2024-01-02T03:04:05.678+09:00',
+            FrontMatter(title="x", modified="2024-01-02T03:04:05+09:00"),
+        ),
+        ("x = " + "[" * 5000 + "\n" + "a." * 5000 + "a = 1\ntags = " + "[" * 5000, FrontMatter()),
+    ],
+)
+def test_a_broken_field_of_toml_is_dropped_alone(fields: str, expected: FrontMatter) -> None:
+    text = f"+++\n{fields}\n+++"
+
+    assert read(text) == replace(expected, line_count=text.count("\n") + 1)
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ("tag: a", FrontMatter(tags=("a",))),
+        ("tag: a\ntags: [b, a]", FrontMatter(tags=("b", "a"))),
+        ("alias: 별칭 하나", FrontMatter(aliases=("별칭 하나",))),
+        ("language: en_US", FrontMatter(lang="en")),
+        ("lang: 한국어\nlanguage: ko", FrontMatter(lang="ko")),
+        ("Trust-Level: primary\nsource type: wiki", FrontMatter(trust_level="primary", source_type="wiki")),
+        (
+            "date created: 2024-01-01\ndate modified: 2024-01-02",
+            FrontMatter(created="2024-01-01", modified="2024-01-02"),
+        ),
+        ("date: 2024-01-02\ncreated: 2024-01-01", FrontMatter(created="2024-01-01")),
+        ("created: soon\npublishDate: 2024-01-02", FrontMatter(created="2024-01-02")),
+        ("created_at: 2024-01-01\nupdated_at: 2024-01-02", FrontMatter(created="2024-01-01", modified="2024-01-02")),
+        ("lastmod: 2024-01-02", FrontMatter(modified="2024-01-02")),
+        ("last_modified: 2024-01-02T00:00:00Z", FrontMatter(modified="2024-01-02T00:00:00Z")),
+        ("updated: [2024-01-02]\ncreated: {a: b}\ntitle: x", FrontMatter(title="x")),
+        ("created: {{date}}\npublished: true", FrontMatter()),
+    ],
+)
+def test_fields_have_the_names_that_tools_give_them(field: str, expected: FrontMatter) -> None:
+    text = f"---\n{field}\n---"
+
+    assert read(text) == replace(expected, line_count=text.count("\n") + 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("2024-01-05", "2024-01-05"),
+        ("2024-1-5", "2024-01-05"),
+        ("2024/01/05", "2024-01-05"),
+        ("2024.01.05", "2024-01-05"),
+        ("[[2024-01-05]]", "2024-01-05"),
+        ("2024-01-05T10:20:30Z", "2024-01-05T10:20:30Z"),
+        ("2024-01-05t10:20:30.123+09:00", "2024-01-05T10:20:30+09:00"),
+        ("2024-01-05 10:20:30 +0900", "2024-01-05T10:20:30+09:00"),
+        ("2024-01-05 10:20 UTC", "2024-01-05T10:20:00Z"),
+        ("2001-12-14 21:59:43.10 -5", "2001-12-14T21:59:43-05:00"),
+        ("2024-01-05 10:20:30", "2024-01-05"),
+        ("2024-01-05T10:20", "2024-01-05"),
+        ("2024-02-30", None),
+        ("2024-01/05", None),
+        ("2024-01-05 25:00", None),
+        ("2024-01-05T10:00:00+25:00", None),
+        ("0000-01-01", None),
+        ("2024-01", None),
+        ("2024", None),
+        ("1704412800", None),
+        ("2024-01-05 or so", None),
+        ("\u0662\u0660\u0662\u0664-01-05", None),
+        ("", None),
+    ],
+)
+def test_a_date_is_one_that_can_be_compared_or_none(text: str, date: str | None) -> None:
+    assert normal_date(text) == date
+
+
+@given(st.datetimes(timezones=st.timezones() | st.just(UTC)), st.sampled_from("T "))
+def test_dates_keep_their_moment_to_the_second(moment: datetime, mark: str) -> None:
+    offset = moment.utcoffset() or timedelta()
+    written = moment.isoformat(mark)
+    if offset.total_seconds() % 60:  # zones of times long past, which RFC 3339 cannot write
+        return
+
+    assert datetime.fromisoformat(normal_date(written) or "") == moment.replace(microsecond=0, fold=0)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +138,10 @@ def test_toml_between_plus_signs_is_read() -> None:
     [
         ("tags: a, b c ,, #d", ("a", "b c")),  # YAML: a comment begins at " #"
         ("tags: 'a, #b'", ("a", "b")),
+        ("tags: a b  area/topic", ("a", "b", "area/topic")),
+        ("tags: '#a #b'", ("a", "b")),
+        ("tags: |\n  a\n  b", ("a", "b")),
+        ("tags: [a b]", ("a b",)),
         ("tags: [a, b, a]", ("a", "b")),
         ("tags:\n  - a\n  - b", ("a", "b")),
         ("tags:\n- a\n- '#b'", ("a", "b")),
@@ -115,7 +216,7 @@ def test_fences_may_have_trailing_blanks_and_other_ends(text: str) -> None:
         "----\ntitle: x\n----",
         '+++\ntitle = "x"\n# never closed',
         "+++\nnot toml\n+++",
-        "+++\nx = " + "[" * 5000 + "\n+++",
+        '+++\nwords\ntitle = "x"\n+++',
         '{\n  "title": "x"\n}',
     ],
 )

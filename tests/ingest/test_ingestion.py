@@ -178,11 +178,11 @@ def test_a_web_page_is_found_as_one(library: Library) -> None:
 
 
 def test_files_that_are_no_text_are_listed_and_stop_nothing(library: Library) -> None:
-    library.write({"a.md": "apple", "cp949.md": "사과".encode("cp949"), "z.md": "zebra", "nul.txt": b"nul\0"})
+    library.write({"a.md": "apple", "bytes.md": b"\xff\xff", "z.md": "zebra", "nul.txt": b"nul\0"})
     report = library.ingest(library.root)
 
     assert (report.new, report.documents) == (2, 2)
-    assert [(problem.source_id, problem.path) for problem in report.errors] == [("notes", "cp949.md")]
+    assert [(problem.source_id, problem.path) for problem in report.errors] == [("notes", "bytes.md")]
     assert "UTF-8" in report.errors[0].message
     assert (report.skipped, report.skipped_examples) == ({"binary": 1}, {"binary": ("nul.txt",)})
     assert library.find("zebra") == ["z.md"]

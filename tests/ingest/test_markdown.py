@@ -5,9 +5,13 @@ from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from kebab_stream.config import Chunking
+from kebab_stream.ingest.chunk import chunk
 from kebab_stream.ingest.document import Block
 from kebab_stream.ingest.markdown import heading_text, markdown_blocks
+from kebab_stream.ingest.parse import parse
 from kebab_stream.ingest.read import split_lines
 from tests.ingest.strategies import few, markdown_documents, markdown_noise
 from tests.paths import SHARED
@@ -94,6 +98,53 @@ def test_lines_of_nothing_but_unicode_spaces_are_blank() -> None:
     assert blocks_of("\u00a0\n\n\u3000\na\n\u00a0\n") == [Block("text", 4, 4)]
 
 
+def test_mdx_has_components_in_place_of_html_and_modules_that_are_no_content() -> None:
+    text = """\
+import X from './x'
+export const a = {
+  b: 1
+}
+
+# Title <X kind="new" />
+
+<X prop={`text ${a.b}`}>
+# Inside
+      ### Far inside
+text {a.b}
+</X>
+
+{/* a
+note */}
+
+<!-- note -->
+
+{a.b}
+import is a word here
+"""
+
+    assert markdown_blocks(split_lines(text), mdx=True) == [
+        Block("comment", 1, 4),
+        Block("heading", 6, 6, 1, "Title"),
+        Block("text", 8, 8),
+        Block("heading", 9, 9, 1, "Inside"),
+        Block("heading", 10, 10, 3, "Far inside"),
+        Block("text", 11, 12),
+        Block("comment", 14, 15),
+        Block("comment", 17, 17),
+        Block("text", 19, 20),
+    ]
+    assert blocks_of(text)[0].kind == "text"
+
+
+def test_no_chunk_of_mdx_is_modules_alone() -> None:
+    text = "import X from 'x'\n\n# A\n\ntext\n\n# B\n\nmore"
+
+    assert [piece.text for piece in chunk(parse("a.MDX", text), Chunking())] == [
+        text[: text.index("\n\n# B")],
+        "# B\n\nmore",
+    ]
+
+
 def test_front_matter_is_not_looked_at() -> None:
     assert markdown_blocks(["---", "title: x", "---", "# A"], skip=3) == [Block("heading", 4, 4, 1, "A")]
 
@@ -103,6 +154,19 @@ def test_nesting_without_end_leaves_no_line_out() -> None:
     covered = [number for block in blocks_of(text) for number in range(block.line_start, block.line_end + 1)]
 
     assert covered == [*range(1, 501), 502]
+    assert blocks_of(text)[-1].heading == "After"
+
+
+@pytest.mark.parametrize(("depth", "kind"), [(8, "fence"), (9, "text")])
+def test_quotes_in_quotes_are_taken_apart_up_to_eight(depth: int, kind: str) -> None:
+    assert blocks_of(">" * depth + " ```\n\n# After") == [Block(kind, 1, 1), Block("heading", 3, 3, 1, "After")]  # type: ignore[arg-type]  # a kind
+
+
+def test_a_definition_of_more_than_twenty_lines_is_text() -> None:
+    text = "[a]: /u 'x\n" + "y\n" * 18 + "{}\n\n# [b][a]\n"
+
+    assert blocks_of(text.format("z'")) == [Block("text", 1, 20), Block("heading", 22, 22, 1, "b")]
+    assert blocks_of(text.format("y\nz'")) == [Block("text", 1, 21), Block("heading", 23, 23, 1, "[b][a]")]
 
 
 @pytest.mark.parametrize(
@@ -116,6 +180,13 @@ def test_nesting_without_end_leaves_no_line_out() -> None:
         ("computed() {#computed}", "computed()"),
         ("Title { #id .class }", "Title"),
         ("Title {: .no_toc}", "Title"),
+        ("Title {/* #anchor */}", "Title"),
+        ('useId() <sup class="badge" data-text="3.5+" /> {#useid}', "useId()"),
+        ('{{% heading "whatsnext" %}}', "whatsnext"),
+        ('{{< tip text="파드" id="pod" >}}와 {{< skew x >}} {#a}', "파드와"),
+        ("{{< x >}} {{ msg }}", "{{ msg }}"),
+        ("{{< x >}}", "{{< x >}}"),
+        ("~~old~~ 🎉 :tada: 👩‍👩‍👧 <!-- note -->", "old 🎉 :tada: 👩‍👩‍👧"),
         ("Props {size}", "Props {size}"),
         ("v-model <sup>3.4+</sup>", "v-model 3.4+"),
         ("`Vec<T>`", "Vec<T>"),
@@ -130,10 +201,10 @@ def test_headings_read_as_they_are_shown(source: str, text: str) -> None:
 
 
 @few
-@given(markdown_documents | markdown_noise)
-def test_blocks_are_in_order_and_cover_every_line_that_is_not_blank_once(text: str) -> None:
+@given(markdown_documents | markdown_noise, st.booleans())
+def test_blocks_are_in_order_and_cover_every_line_that_is_not_blank_once(text: str, mdx: bool) -> None:
     lines = split_lines(text)
-    blocks = markdown_blocks(lines)
+    blocks = markdown_blocks(lines, mdx=mdx)
     covered = [number for block in blocks for number in range(block.line_start, block.line_end + 1)]
 
     assert covered == sorted(set(covered))

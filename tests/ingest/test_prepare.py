@@ -130,3 +130,14 @@ def test_a_chunk_is_known_by_its_text_headings_title_and_file_name() -> None:
         "elderberri",
     }
     assert "".join(embedded_windows(chunk.text)).split() == chunk.text.split()
+
+
+def test_a_chunk_is_embedded_by_its_windows_and_as_a_whole() -> None:
+    text = "First sentence of a chunk. " * 10 + "Last sentence of it. " * 10
+    *pieces, whole = embedded_windows(text)
+
+    assert len(pieces) > 1
+    assert "".join(pieces).split() == text.split()
+    assert whole == text
+    assert embedded_windows("One window.") == ["One window."]
+    assert embedded_windows(" ") == []

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kebab_stream.ingest import outline
 from kebab_stream.ingest.document import Block
 from kebab_stream.ingest.grammars import GRAMMARS
 from kebab_stream.ingest.symbols import symbol_blocks
@@ -216,6 +217,15 @@ def test_a_large_file_takes_time_in_proportion(language: str) -> None:
 
 def test_a_file_of_millions_of_characters_is_not_parsed() -> None:
     assert symbol_blocks(["x = 1"] * 400_000, GRAMMARS["python"]) is None
+
+
+def test_a_text_that_takes_too_long_is_not_cut_at_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["def f(): pass"] * 10_000
+    found = symbol_blocks(lines, GRAMMARS["python"])
+    monkeypatch.setattr(outline, "_MOST_SECONDS", 0.0)
+
+    assert found
+    assert symbol_blocks(lines, GRAMMARS["python"]) is None
 
 
 # --- laws ------------------------------------------------------------------------------------------------

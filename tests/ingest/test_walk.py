@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from kebab_stream.errors import ConfigInvalidError, StorageError
+from kebab_stream.ingest import walk as walk_module
 from kebab_stream.ingest.walk import SKIP_MEANINGS, Skip, SkipReason, Walk, is_gone, walk
 from tests.paths import SHARED
 
@@ -273,3 +274,21 @@ def test_the_vault_is_walked() -> None:
 
     assert len(found.files) == 36
     assert counts(found) == {"hidden": 1, "too_large": 2}
+
+
+def test_a_pdf_waits_for_the_extra_that_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "a.PDF", text="%PDF-1.4 \0")
+    assert [file.doc_path for file in scan(tmp_path).files] == ["a.PDF"]
+
+    monkeypatch.setattr(walk_module, "can_read_pdf", lambda: False)
+    found = scan(tmp_path)
+    assert (found.files, found.skips) == ((), (Skip("needs_extra", "a.PDF"),))
+    assert found.no_documents() == set()  # one that was indexed stays
+
+
+def test_a_pdf_may_be_ten_times_as_large_as_other_files(tmp_path: Path) -> None:
+    write(tmp_path, "a.pdf", "a.txt", text="x" * 1001)
+    write(tmp_path, "b.pdf", text="x" * 10_001)
+
+    assert [file.doc_path for file in scan(tmp_path, max_file_bytes=1000).files] == ["a.pdf"]
+    assert scan(tmp_path, max_file_bytes=1000).skips == (Skip("too_large", "a.txt"), Skip("too_large", "b.pdf"))

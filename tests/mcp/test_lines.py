@@ -8,27 +8,25 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.cli.program import COMMAND, environment
 from tests.mcp.clients import OPENING, answers, line, spoken, tool_call
 
 LIST = line({"id": 1, "method": "tools/list"})
 
-NOISY = """
+WITH_ANOTHER_DOCTOR = """
 import os, sys
 from kebab_stream import doctor
 look = doctor.diagnose
-def noisy(load):
-    print("printed")
-    os.write(1, b"written\\n")
-    os.system("echo said by a child; cat")
+def another(load):
+    {}
     return look(load)
-doctor.diagnose = noisy
+doctor.diagnose = another
 from kebab_stream.__main__ import main
 sys.argv = ["kebab", "mcp"]
 main()
 """
+NOISY = 'print("printed"); os.write(1, b"written\\n"); os.system("echo said by a child; cat")'
+FAULTY = 'raise ExceptionGroup("", [ExceptionGroup("", [ZeroDivisionError("by zero")]), ValueError()])'
 
 
 def deep(levels: int) -> Any:
@@ -106,19 +104,18 @@ def test_garbage_is_answered_or_passed_over_and_the_next_call_is_served(fixture_
     }
 
 
-@pytest.mark.parametrize(
-    "odd",
-    ["123456789012345678901234567890", "-1e999", "NaN", '"\\ud800"', json.dumps(deep(300))],
-    ids=lambda odd: odd[:9],
-)
-def test_what_cannot_be_echoed_is_the_error_of_its_item(fixture_data: Path, odd: str) -> None:
-    items = [{"query": "coffee", "id": "ODD"}, {"query": "coffee", "id": 18446744073709551615, "meta": deep(100)}]
-    request = tool_call(1, "bulk_search", queries=items).replace(b'"ODD"', odd.encode())
+def test_what_cannot_be_echoed_is_the_error_of_its_item(fixture_data: Path) -> None:
+    odd = ["123456789012345678901234567890", "-1e999", "NaN", '"\\ud800"', json.dumps(deep(300))]
+    good = {"query": "coffee", "id": 18446744073709551615, "meta": deep(100)}
+    items = [{"query": "coffee", "id": f"ODD {number}"} for number in range(len(odd))]
+    request = tool_call(1, "bulk_search", queries=[*items, good])
+    for number, value in enumerate(odd):
+        request = request.replace(f'"ODD {number}"'.encode(), value.encode())
 
-    (bad, good) = answers(spoken(fixture_data, request))[1]["result"]["structuredContent"]["results"]
+    *refused, last = answers(spoken(fixture_data, request))[1]["result"]["structuredContent"]["results"]
 
-    assert (bad["query"], bad["error"]["code"]) == (None, "invalid_input")
-    assert (good["query"], good["error"]) == (items[1], None)
+    assert [(item["query"], item["error"]["code"]) for item in refused] == [(None, "invalid_input")] * len(odd)
+    assert (last["query"], last["error"]) == (good, None)
 
 
 def test_what_prints_does_not_reach_the_client(fixture_data: Path) -> None:
@@ -126,11 +123,26 @@ def test_what_prints_does_not_reach_the_client(fixture_data: Path) -> None:
         fixture_data,
         tool_call(1, "doctor"),
         tool_call(2, "search", query="coffee"),
-        program=[sys.executable, "-c", NOISY],
+        program=[sys.executable, "-c", WITH_ANOTHER_DOCTOR.format(NOISY)],
     )
 
     assert (done.status, sorted(answers(done))) == (0, [1, 2])
     assert sorted(done.err.split(b"\n")) == [b"", b"printed", b"said by a child", b"written"]
+
+
+def test_a_fault_of_ours_costs_one_call(fixture_data: Path) -> None:
+    done = spoken(
+        fixture_data,
+        tool_call(1, "doctor"),
+        tool_call(2, "search", query="coffee"),
+        program=[sys.executable, "-c", WITH_ANOTHER_DOCTOR.format(FAULTY)],
+    )
+
+    found = answers(done)
+    error = found[1]["result"]["structuredContent"]
+    assert found[1]["result"]["isError"]
+    assert (error["code"], error["message"]) == ("generic", "ZeroDivisionError: by zero")
+    assert found[2]["result"]["isError"] is False
 
 
 def started(data_dir: Path) -> subprocess.Popen[bytes]:
@@ -182,7 +194,7 @@ def test_without_stdin_it_ends_at_once(tmp_path: Path) -> None:
 
 def test_it_leaves_no_descriptor_of_the_client_to_its_libraries(fixture_data: Path) -> None:
     with started(fixture_data) as server:
-        where = [os.readlink(f"/proc/{server.pid}/fd/{fd}") for fd in range(3)]
+        where = [str(Path(f"/proc/{server.pid}/fd/{fd}").readlink()) for fd in range(3)]
         assert server.stdin is not None
         server.stdin.close()
         assert server.wait(10) == 0

@@ -2,26 +2,30 @@
 
 import dataclasses
 import re
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from kebab_stream import model
+from kebab_stream import model, reports
 from kebab_stream.description import wire_names
 from kebab_stream.errors import ErrorCode, InvalidInputError
 from kebab_stream.mcp_server.arguments import Argument, checked
+from kebab_stream.mcp_server.calls import ASK, FETCH, STDIN
 from kebab_stream.mcp_server.published import input_schema, search_schema
-from kebab_stream.mcp_server.tools import _FETCH, _STDIN, TOOLS, Tool
+from kebab_stream.mcp_server.tools import TOOLS, Tool
+from kebab_stream.schemas import schema_files
 from kebab_stream.single import validate
 from kebab_stream.wire import SearchItem, parse_item
+from tests.paths import ROOT
 
+SCHEMAS = {name.removesuffix(".schema.json"): schema for name, schema in schema_files()}
 TOOL_NAMES = {tool.name for tool in TOOLS}
 FIELDS = {
     field.name
-    for kind in (model.SearchHit, model.BulkSearchItem, model.Check, model.FetchResult)
+    for kind in (model.SearchHit, model.BulkSearchItem, reports.Check, reports.FetchResult)
     for field in dataclasses.fields(kind)
 }
 
@@ -42,13 +46,18 @@ def test_a_description_fits_on_a_screen_and_leaves_no_tool_unnamed() -> None:
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_an_answer_has_the_keys_of_its_object(tool: Tool) -> None:
     version = tool.returns["properties"]["schema_version"]["enum"][0]
-    kinds = [kind for kind in model.Wire.__subclasses__() if _version(kind) == version]
-    if not kinds:
-        assert tool.name == "ask"  # its object is still to come
-        return
+    assert list(tool.returns["properties"]) == list(SCHEMAS[version]["properties"])
 
-    (kind,) = kinds
-    assert list(tool.returns["properties"]) == [field.name for field in dataclasses.fields(kind)]
+
+def test_the_page_about_the_server_names_every_tool_argument_and_answer() -> None:
+    page = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
+    rows = {row[0]: set(re.findall("`([^`]+)`", row[1])) for row in re.findall(r"(?m)^\| `(\w+)` \|(.*)$", page)}
+
+    assert list(rows) == [tool.name for tool in TOOLS]
+    for tool in TOOLS:
+        if tool.name != "search":
+            assert set(tool.accepts["properties"]) <= rows[tool.name]
+        assert set(tool.returns["properties"]["schema_version"]["enum"]) & rows[tool.name]
 
 
 def test_objects_inside_an_answer_are_named_by_schemas_that_exist() -> None:
@@ -79,7 +88,7 @@ def test_a_search_that_the_schema_refuses_is_refused(arguments: dict[str, Any]) 
             parse_item(arguments)
 
 
-@pytest.mark.parametrize("accepted", [_FETCH, _STDIN], ids=["fetch", "ingest_stdin"])
+@pytest.mark.parametrize("accepted", [ASK, FETCH, STDIN], ids=["ask", "fetch", "ingest_stdin"])
 @given(data=st.data())
 def test_arguments_that_the_schema_refuses_are_refused(accepted: tuple[Argument, ...], data: st.DataObject) -> None:
     arguments = data.draw(st.dictionaries(st.sampled_from([argument.name for argument in accepted]), values))
@@ -95,8 +104,3 @@ def test_one_text_and_an_array_of_texts_arrive_the_same() -> None:
     tag = [Argument(name="tag", kind="texts", accepts="tags")]
 
     assert checked({"tag": "a"}, tag) == checked({"tag": ["a"]}, tag) == {"tag": ("a",)}
-
-
-def _version(kind: type) -> str | None:
-    hints = get_type_hints(kind)
-    return get_args(hints["schema_version"])[0] if "schema_version" in hints else None
