@@ -54,27 +54,29 @@ _MARGIN = 0.45
 def guess_language(text: str) -> str:
     """The ISO 639 code of a language, or `und` when the letters do not tell.
 
-    Looks at the first 4,000 characters. One East Asian letter says about as much as two or three Latin ones,
-    so a fifth of all letters is enough; text about software is full of Latin names.
+    Looks at the first 4,000 characters. One East Asian letter says about as much as two or three Latin ones, and
+    text about software is full of Latin names: a fifth of all letters is enough, without English words a twentieth.
     """
     text = text[:_SAMPLE_CHARS]
     letters = len(_LETTER.findall(text))
     if not letters:
         return "und"
-    return (not text.isascii() and _by_script(text, letters)) or _by_words(text, letters)
+    by_script = None if text.isascii() else _east_asian(text, letters / 5) or _of_one_language(text, letters / 3)
+    return by_script or _by_words(text, letters)
 
 
-def _by_script(text: str, letters: int) -> str | None:
-    enough = max(letters / 5, 1)
+def _east_asian(text: str, enough: float) -> str | None:
     hangul, kana, han = (len(script.findall(text)) for script in (_HANGUL, _KANA, _HAN))
-    if hangul >= enough and hangul >= kana:
+    if hangul >= max(enough, kana, 1):
         return "ko"
-    if kana + han >= enough:
+    if kana + han >= max(enough, 1):
         return "ja" if kana * 10 >= han else "zh"  # Japanese does without kana in headings at most
-    for language, script in _OF_ONE_LANGUAGE.items():
-        if len(script.findall(text)) >= max(letters / 3, 1):
-            return "fa" if language == "ar" and _PERSIAN.search(text) else language
     return None
+
+
+def _of_one_language(text: str, enough: float) -> str | None:
+    found = next((name for name, script in _OF_ONE_LANGUAGE.items() if len(script.findall(text)) >= enough), None)
+    return "fa" if found == "ar" and _PERSIAN.search(text) else found
 
 
 def _by_words(text: str, letters: int) -> str:
@@ -83,7 +85,9 @@ def _by_words(text: str, letters: int) -> str:
     if is_plain and len(_ENGLISH_WORD.findall(text)) * _ENGLISH_LETTERS >= letters:
         return "en"
     needed = _ENOUGH_CYRILLIC if len(_CYRILLIC.findall(text)) >= letters / 3 else _ENOUGH_LETTERS
-    language = _by_model(text, letters) if letters >= needed else None
+    language = None if text.isascii() else _east_asian(text, letters / 20)
+    if language is None and letters >= needed:
+        language = _by_model(text, letters)
     return language or ("en" if is_plain else "und")
 
 

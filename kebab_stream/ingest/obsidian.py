@@ -25,8 +25,10 @@ _TAG = (
     r"#(?<!\S#)(?P<tag>[^\s\x00-,.:-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000-\u3004\u3008-\u301f"
     r"\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]+)"
 )
-"""Letters and digits of any script, marks, emoji, `_`, `-` and `/`, up to a blank or any other punctuation. It begins with `#`, then looks behind: so it
-is searched for quickly."""
+"""Letters and digits of any script, marks, emoji, `_`, `-` and `/`, up to a blank or any other punctuation.
+
+It begins with `#` and looks behind after that, which makes it quick to search for.
+"""
 _CANDIDATE = re.compile(_TAG)
 _TAG_OR_NOT = re.compile(
     rf"\\."

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
-from time import thread_time
+from itertools import accumulate, count
 from typing import TYPE_CHECKING, Literal
 
 from kebab_stream.ingest.grammars import Grammar, load
@@ -22,9 +21,9 @@ _MOST_CHARS = 2_000_000
 _DEEPEST = 1000
 """Brackets open at once, above which some grammars take quadratic time."""
 _BRACKET = re.compile(r"[()\[\]{}]")
-_MOST_SECONDS = 20.0
-"""Of computing, which a busy machine does not change. Real files take a second for a megabyte; some that are made to
-take long would take hours."""
+_MOST_STEPS = 100_000
+"""How often the parser may report. Real files take 5,000 for a megabyte, in half a second; some that are made to take
+long would take hours. Counted and not timed, so that a slow machine makes the same chunks."""
 _BROKEN = 100
 """With errors in a hundredth of a text, it is also read in parts, which takes as long again."""
 _READ_BYTES = 1 << 14
@@ -85,8 +84,8 @@ def outline_of(lines: Sequence[str], grammars: Iterable[Grammar]) -> Outline | N
 
     Returns:
         None if no grammar is installed, if half of the text is no syntax whatever is tried, and for a text of more
-        than two million characters, with more than a thousand brackets open, or that takes many seconds: it is
-        data, or made by a machine.
+        than two million characters, with more than a thousand brackets open, or that takes too many steps to
+        parse: it is data, or made by a machine.
     """
     loaded = [grammar for grammar in grammars if load(grammar)]
     text = "\n".join(lines)
@@ -171,11 +170,11 @@ def _read(outline: Outline, stretch: _Stretch, grammar: Grammar) -> bool:
 def _parsed(language: "Language", source: bytes) -> "Tree | None":
     from tree_sitter import Parser
 
-    deadline = thread_time() + _MOST_SECONDS
+    steps = count()
     try:
         return Parser(language).parse(
             lambda offset, _: source[offset : offset + _READ_BYTES],
-            progress_callback=lambda *_: thread_time() > deadline,
+            progress_callback=lambda *_: next(steps) > _MOST_STEPS,
         )
     except ValueError:  # stopped by the callback
         return None

@@ -8,7 +8,9 @@ from pathlib import PurePosixPath
 from kebab_stream.analyser import terms
 from kebab_stream.config import Chunking, Source
 from kebab_stream.ingest.chunk import CHUNKER_VERSION, chunk
+from kebab_stream.ingest.grammars import code_parser_version
 from kebab_stream.ingest.identity import ChunkIds, doc_id_of
+from kebab_stream.ingest.media import media_of
 from kebab_stream.ingest.parse import PARSER_VERSION, parse
 from kebab_stream.ingest.read import content_hash, decode
 from kebab_stream.ingest.walk import SourceFile
@@ -32,7 +34,9 @@ class Prepared:
 def signature_of(source: Source, chunking: Chunking, file: SourceFile) -> str:
     """All that decides, besides a file's content, what is stored of it; run-time settings are not part of it."""
     sizes = f"{chunking.target_chars}.{chunking.overlap_chars}.{chunking.max_chars}"
-    versions = f"{PARSER_VERSION}|{CHUNKER_VERSION}|{INDEXED_VERSION}"
+    _, code_lang = media_of(file.doc_path) or ("text", None)
+    code_parser = code_parser_version(code_lang) if code_lang else ""
+    versions = f"{PARSER_VERSION}|{CHUNKER_VERSION}|{INDEXED_VERSION}|{code_parser}"
     return f"{versions}|{sizes}|{source.trust_level}|{source.source_type}|{file.repo or ''}"
 
 
@@ -92,8 +96,16 @@ def prepare_text(
 
 
 def indexed_terms(chunk: Chunk, document: Document) -> list[str]:
-    """What the lexical index knows a chunk by: its text, and the headings, titles and file name above it."""
-    above = " ".join((document.title, *document.aliases, *chunk.heading_path, PurePosixPath(document.doc_path).stem))
+    """What the lexical index knows a chunk by: its text, and the titles, headings, symbol and file name above it."""
+    above = " ".join(
+        (
+            document.title,
+            *document.aliases,
+            *chunk.heading_path,
+            chunk.symbol or "",
+            PurePosixPath(document.doc_path).stem,
+        )
+    )
     return terms(chunk.text) + terms(above)
 
 

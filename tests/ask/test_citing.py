@@ -1,5 +1,7 @@
 """What counts as an answer, which citations count, and what may be shown before that is known."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,7 +60,7 @@ def shown(pieces: list[str]) -> str:
 @given(st.text(alphabet=f"{SENTINEL} a<think>/", max_size=60), st.lists(st.integers(0, 60)))
 def test_it_does_not_matter_where_pieces_are_cut(text: str, cuts: list[int]) -> None:
     ends = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
-    pieces = [text[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    pieces = [text[start:end] for start, end in pairwise(ends)]
 
     assert shown(pieces) == shown([text])
 

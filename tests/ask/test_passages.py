@@ -1,13 +1,14 @@
 """What the model gets to read, and when it is not asked at all."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kebab_stream.ask.passages import CONTEXT_CHARS, DEFAULT_K, Found, find_passages, has_evidence
-from kebab_stream.config import Search
+from kebab_stream.config import Chunking, Ingest, Search
 from kebab_stream.engine import Engine
 from kebab_stream.model import Filters, Mode, SearchHit, SearchQuery
 from tests.corpora import config_of, ingest_files
@@ -57,15 +58,15 @@ def test_the_passages_fit_however_many_are_asked_for(engine: Engine) -> None:
 
 
 def test_a_passage_that_is_larger_than_all_that_fits_is_cut(tmp_path: Path) -> None:
-    config = config_of(tmp_path / "data", provider="none")
-    row = "| coffee | " + "x" * 3_000 + " |"
-    ingest_files(config, tmp_path / "notes", {"a.md": "\n\n".join([f"coffee {'word ' * 700}"] * 4), "b.md": row})
+    chunking = Chunking(target_chars=50_000, max_chars=100_000)
+    config = replace(config_of(tmp_path / "data", provider="none"), ingest=Ingest(chunking=chunking))
+    ingest_files(config, tmp_path / "notes", {"a.md": "coffee " * 2_000, "b.md": "tea, no coffee"})
 
     with Engine.open(config) as engine:
-        passages = found(engine, "coffee").passages
+        (first,) = found(engine, "coffee", filters=Filters(path_glob="a.md")).passages
 
-    assert sum(len(each.text) for each in passages) <= CONTEXT_CHARS
-    assert passages[-1].text.endswith("…")
+    assert len(first.text) == CONTEXT_CHARS
+    assert first.text.endswith("…")
 
 
 @pytest.mark.parametrize("mode", ["lexical", "vector", "hybrid"])

@@ -86,7 +86,7 @@ def test_events_of_an_openai_compatible_server() -> None:
 )
 def test_what_is_no_line_of_the_interface_is_told(line: bytes) -> None:
     for each, sent in ((OLLAMA, line), (OPENAI, b"data: " + line)):
-        with pytest.raises(KebabError, match="sent what .* does not") as caught:
+        with pytest.raises(KebabError, match="sent what") as caught:
             piece_of(each, sent)
         assert caught.value.code == "model_unreachable"
 

@@ -18,14 +18,13 @@ import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import NoReturn
 
 import anyio
 
-from kebab_stream.config import Config
 from kebab_stream.ingest import IngestRequest, Text, ingest, ingest_files, ingest_text, remove
 from tests.durability.states import State, answers, check_whole, listing, path_of, state, write
 from tests.ingest.runs import Library
@@ -35,8 +34,6 @@ EDITED = (2, 9)
 """Numbers of the files that `edit` changes."""
 TITLE = "Given"
 TEXT = "walrus rare5 cat, given by itself"
-FIRST = 0.1
-"""Share of runs that are the first in their folder."""
 
 Action = Callable[[], object]
 
@@ -46,28 +43,29 @@ class Step:
     """One run, from a committed state to the next one."""
 
     name: str
-    before: State
     after: State
     run: Action
 
 
-def step_of(name: str, base: int, other: int, library: Library) -> Step:
-    """A step on the state `base`. `scan` and `edit` find their files on disk, as they are after the step."""
-    config, before = library.config, state(base)
-    given = replace(before, texts={TITLE: TEXT})
-    match name:
-        case "scan":
-            return Step(name, before, state(other), functools.partial(scan, library))
-        case "rebuild":
-            return Step(name, before, before, functools.partial(scan, library, rebuild=True))
-        case "edit":
-            numbers = [number for number in EDITED if path_of(number) in before.files]
-            paths = [library.root / path_of(number) for number in numbers]
-            return Step(name, before, before.edited(numbers), functools.partial(ingest_files, config, paths))
-        case "text":
-            return Step(name, before, given, lambda: ingest_text(config, Text(data=TEXT.encode(), title=TITLE)))
-        case _:
-            return Step("remove", given, before, lambda: remove(config, [f"{TITLE}.md"], []))
+def step_from(current: State, choices: random.Random, library: Library) -> Step:
+    """A step from a state. What it ingests is on disk once the folder has the files of the state after it."""
+    config = library.config
+    if current.texts:
+        return Step("remove", replace(current, texts={}), lambda: remove(config, [f"{TITLE}.md"], []))
+    scanning = functools.partial(scan, library)
+    other = choices.choice([base for base in map(state, range(BASES)) if base != current])
+    numbers = [number for number in EDITED if path_of(number) in current.files]
+    paths = [library.root / path_of(number) for number in numbers]
+    text = Text(data=TEXT.encode(), title=TITLE)
+    steps = [
+        Step("scan", other, scanning),
+        Step("scan", other, scanning),
+        Step("first", other, scanning),
+        Step("rebuild", current, functools.partial(scan, library, rebuild=True)),
+        Step("edit", current.edited(numbers), lambda: ingest_files(config, paths)),
+        Step("text", replace(current, texts={TITLE: TEXT}), lambda: ingest_text(config, text)),
+    ]
+    return choices.choice(steps)
 
 
 def scan(library: Library, *, rebuild: bool = False) -> None:
@@ -77,7 +75,7 @@ def scan(library: Library, *, rebuild: bool = False) -> None:
 
 
 def bring_to(library: Library, wanted: State) -> None:
-    """Ingest a state, whatever is indexed now."""
+    """Ingest a state into an empty data folder."""
     write(library.root, wanted)
     scan(library)
     for title, text in wanted.texts.items():
@@ -176,32 +174,33 @@ class Crashes:
 
     library: Library
     random: random.Random
-    expected: dict[str, str]
-    durations: dict[str, Duration]
-    counts: Counter[str]
+    current: State
+    """What is committed."""
+    expected: dict[str, str] = field(default_factory=dict)
+    durations: dict[str, Duration] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
 
-    def key(self, wanted: State) -> str:
+    def answers_on(self, wanted: State) -> str:
         """What a search should tell of a state. It is found out in another data folder, once."""
         name = json.dumps([wanted.files, wanted.texts])
         if name not in self.expected:
-            place = self.library.data_dir.with_name("expected")
-            other = Library(self.library.root, with_data_dir(self.library.config, place))
+            config = self.library.config
+            place = config.storage.data_dir.with_name("expected")
+            other = Library(self.library.root, replace(config, storage=replace(config.storage, data_dir=place)))
             self.expected[name] = forked(lambda: (bring_to(other, wanted), answers(other.config))[1])
             shutil.rmtree(place)
         return self.expected[name]
 
     def one(self) -> None:
-        """Bring the library to a state, begin a step from it, kill that, and see what is left."""
+        """Begin a step from the current state, kill it, and see what is left."""
         library = self.library
-        name = self.random.choice(["scan", "scan", "edit", "text", "remove", "rebuild"])
-        step = step_of(name, *self.random.sample(range(BASES), 2), library)
-        before, after = self.key(step.before), self.key(step.after)
-        if name == "scan" and self.random.random() < FIRST:
-            step, before = replace(step, name="first"), "not_indexed"
-            shutil.rmtree(library.data_dir, ignore_errors=True)
-        else:
-            forked(lambda: bring_to_indexed(library, step.before))
+        step = step_from(self.current, self.random, library)
+        before, after = self.answers_on(self.current), self.answers_on(step.after)
+        if step.name == "first":
+            shutil.rmtree(library.data_dir)
+            before = "not_indexed"
         write(library.root, step.after)
+        self.current = step.after
         if not self._killed(step):
             self.counts["ended before the kill"] += 1
             assert forked(lambda: answers(library.config)) == after, step.name
@@ -228,37 +227,18 @@ class Crashes:
     def _count(self, step: Step, left: list[str], outcome: str) -> None:
         self.counts["kills"] += 1
         self.counts[step.name] += 1
-        generations = [path for path in left if path.startswith(("index/.", "index/0")) and path.count("/") == 1]
-        self.counts["while writing"] += len(generations) > (step.name != "first" or outcome == "new")
-        if step.before != step.after or step.name == "first":
+        if step.name != "rebuild":
             self.counts[outcome] += 1
-
-
-def with_data_dir(config: Config, data_dir: Path) -> Config:
-    """The same settings for another data folder."""
-    return replace(config, storage=replace(config.storage, data_dir=data_dir))
-
-
-def bring_to_indexed(library: Library, wanted: State) -> None:
-    """As `bring_to`, but what should not be there is removed too."""
-    write(library.root, wanted)
-    scan(library)
-    current = json.loads(answers(library.config))[1]
-    given = [path for source, path, *_ in current if source == "texts"]
-    if given and not wanted.texts:
-        remove(library.config, given, [])
-    for title, text in wanted.texts.items():
-        ingest_text(library.config, Text(data=text.encode(), title=title))
+        generations = sum(path.startswith("index/") and path.count("/") == 1 for path in left)
+        self.counts["while writing"] += generations > (step.name != "first" or outcome == "new")
 
 
 def import_all(library: Library) -> None:
-    """Import whatever an ingest and a search import, so that no forked process has to."""
+    """Ingest the first state, and import whatever an ingest and a search import, so that no forked process has to."""
 
     def run() -> str:
         bring_to(library, state(0))
         answers(library.config)
-        remove_all = functools.partial(shutil.rmtree, library.data_dir)
-        remove_all()
         return "\n".join(sys.modules)
 
     for name in forked(run).splitlines():
@@ -269,7 +249,7 @@ def main(place: str, seed: str, kills: str, model: str | None = None) -> None:
     """Run the test."""
     library = Library.at(Path(place), Path(model) if model else None)
     import_all(library)
-    crashes = Crashes(library, random.Random(int(seed)), {}, {}, Counter())
+    crashes = Crashes(library, random.Random(int(seed)), state(0))
     while crashes.counts["kills"] < int(kills):
         crashes.one()
     sys.stdout.write(json.dumps(crashes.counts))

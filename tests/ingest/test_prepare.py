@@ -137,7 +137,7 @@ def test_a_chunk_is_embedded_by_its_windows_and_as_a_whole() -> None:
     *pieces, whole = embedded_windows(text)
 
     assert len(pieces) > 1
-    assert "".join(pieces).split() == text.split()
+    assert " ".join(pieces).split() == text.split()
     assert whole == text
     assert embedded_windows("One window.") == ["One window."]
     assert embedded_windows(" ") == []

@@ -222,7 +222,7 @@ def test_a_file_of_millions_of_characters_is_not_parsed() -> None:
 def test_a_text_that_takes_too_long_is_not_cut_at_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["def f(): pass"] * 10_000
     found = symbol_blocks(lines, GRAMMARS["python"])
-    monkeypatch.setattr(outline, "_MOST_SECONDS", 0.0)
+    monkeypatch.setattr(outline, "_MOST_STEPS", 0)
 
     assert found
     assert symbol_blocks(lines, GRAMMARS["python"]) is None

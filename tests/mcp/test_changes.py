@@ -199,11 +199,11 @@ async def test_a_question_is_answered_by_the_model_in_the_settings_and_can_be_ta
         model = {"PROVIDER": "ollama", "ENDPOINT": spoken.address, "MODEL": MODEL}
         extra = {**LEXICAL, **{f"KEBAB_MODELS_LLM_{name}": value for name, value in model.items()}}
         async with connected(data_dir, extra=extra) as client:
-            answer = await call(client, "ask", question="How is coffee made?", k=1, path_glob="coffee.md")
+            answer = await call(client, "ask", question="grind the coffee", k=1, path_glob="coffee.md")
             nothing = await call(client, "ask", question="coffee", ingested_after="2100-01-01", tag="x")
             spoken.misbehave = Handler.stall
             with anyio.move_on_after(1) as scope:
-                await client.call_tool("ask", {"question": "How is coffee made?"})
+                await client.call_tool("ask", {"question": "grind the coffee"})
             await run_blocking(spoken.hung_up.wait, 10)
             hits = (await call(client, "search", query="coffee"))["hits"]
 

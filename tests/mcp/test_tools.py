@@ -250,7 +250,7 @@ async def test_a_batch_does_not_keep_others_waiting(client: Client) -> None:
     done: list[str] = []
 
     async def batch() -> None:
-        await call(client, "bulk_search", queries=[{"query": f"coffee {number}", "k": 50} for number in range(100)])
+        await call(client, "bulk_search", queries=[{"query": f"coffee {number}", "k": 3} for number in range(100)])
         done.append("batch")
 
     async with anyio.create_task_group() as calls:
