@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,9 @@ MIX = {
     "search": 60, "fetch": 20, "bulk_search": 6, "schema": 5, "ingest_stdin": 4, "ingest_file": 3, "doctor": 2,
 }  # fmt: skip
 """Calls of each tool in a hundred."""
+
+CHANGING = re.compile("^changing|session|^note")
+"""Documents whose chunks come and go."""
 
 
 class Session:
@@ -58,7 +62,7 @@ class Session:
             if number % max(1, calls // 10) == 0:
                 self.memory.append(resident_kib(self.server))
             for hit in await self._call(tool, **self._arguments(tool, number)):
-                if "session" not in hit["doc_path"] and "note" not in hit["doc_path"]:  # those come and go
+                if not CHANGING.search(hit["doc_path"]):
                     self._seen = [*self._seen[-50:], hit["chunk_id"]]
         self.memory.append(resident_kib(self.server))
 

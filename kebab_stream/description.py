@@ -36,7 +36,8 @@ INPUTS: Final = ("search_item.v1",)
 
 EXIT_STATUSES: Final[Mapping[str, str]] = {
     "0": "success; also without hits, and when single queries of a batch failed",
-    "1": "refused on purpose: a writing command under --readonly, or a query of the batch failed and --fail is given",
+    "1": "refused on purpose: a writing command under --readonly, a query of the batch failed and --fail"
+    " is given, ask found no grounded answer, or reset was not confirmed",
     "2": "every other error",
     "3": "doctor found a failing check",
     "130": "stopped by Ctrl-C",

@@ -20,7 +20,7 @@ from kebab_stream.errors import IndexCorruptError, KebabError, NotIndexedError
 from kebab_stream.extras import extras
 from kebab_stream.index.data_folder import leftovers, own_paths, size_of
 from kebab_stream.index.generation import Generation, verify
-from kebab_stream.index.lock import LOCK_FILE, PID_FILE
+from kebab_stream.index.lock import LOCK_FILE, PID_FILE, read_pid
 from kebab_stream.index.snapshot import INDEX_FOLDER, Snapshot
 from kebab_stream.index.store import STORE_FILE, STORE_VERSION, Store, store_corrupt
 from kebab_stream.render import encodable, error_record
@@ -121,6 +121,7 @@ def _store(data_dir: Path) -> tuple[Check, str | None]:
     path = data_dir / STORE_FILE
     try:
         with closing(Store.open(data_dir)) as store:
+            store.verify()
             revision = store.meta("corpus_revision")
             if revision is None:
                 raise store_corrupt(path, "it names no index files")
@@ -221,10 +222,12 @@ def _holder(data_dir: Path) -> int | None:
 
     The lock is asked only where a writer left its number, so that one that is just starting does not meet us there.
     """
+    pid = read_pid(data_dir / PID_FILE)
+    if pid is None:
+        return None
     try:
-        pid = int((data_dir / PID_FILE).read_text())
         lock = os.open(data_dir / LOCK_FILE, os.O_RDONLY)
-    except (OSError, ValueError):
+    except OSError:
         return None
     try:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -1,7 +1,6 @@
 """What a look at everything finds, and that it leaves no trace."""
 
 import shutil
-import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from kebab_stream.index.lock import LOCK_FILE, PID_FILE
 from kebab_stream.render import to_json
 from kebab_stream.reports import Check
 from tests.corpora import config_of, ingest_files
-from tests.index.stored import listing
+from tests.index.stored import changed_store, listing
 from tests.index.test_lock import held_elsewhere
 from tests.limits import public_folder, restricted
 from tests.wire import checked
@@ -120,10 +119,9 @@ def _overwrite_a_page(data_dir: Path) -> None:
 
 def _sql(statement: str) -> Callable[[Path], None]:
     def run(data_dir: Path) -> None:
-        with sqlite3.connect(data_dir / "kebab.sqlite") as connection:
+        with changed_store(data_dir) as connection:
             connection.execute("PRAGMA journal_mode = MEMORY")
             connection.execute(statement)
-        connection.close()
 
     return run
 

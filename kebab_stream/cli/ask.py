@@ -57,7 +57,7 @@ and KEBAB_MODELS_LLM_MODEL; docs/ask.md tells more."""
 def command(**options: Any) -> AsyncWork:
     """Answer QUESTION from the index, with the sources; exit status 1 if the index has no answer.
 
-    The passages that a search finds go to the language model that the settings name, and nothing else does.
+    The question, and the passages that a search finds for it, go to the language model that the settings name.
     """
     question = _question_of(options)
     config = settings()

@@ -142,7 +142,11 @@ class Ingest:
 
     max_file_bytes: int = field(
         default=10_485_760,
-        metadata=about("Larger files are skipped; the default is 10 MiB.", low=1, high=1_073_741_824),
+        metadata=about(
+            "Larger files are skipped, PDFs if they are ten times larger; the default is 10 MiB.",
+            low=1,
+            high=1_073_741_824,
+        ),
     )
     chunking: Chunking = Chunking()
 

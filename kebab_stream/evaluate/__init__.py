@@ -6,7 +6,17 @@ compare; `page.py` and `plots.py` show it.
 """
 
 from kebab_stream.evaluate.page import page
-from kebab_stream.evaluate.report import mean_of, metrics_in, read_report, report_of
+from kebab_stream.evaluate.report import mean_of, metrics_in, read_report, report_of, require_distinct
 from kebab_stream.evaluate.run import Progress, evaluate, read_set
 
-__all__ = ["Progress", "evaluate", "mean_of", "metrics_in", "page", "read_report", "read_set", "report_of"]
+__all__ = [
+    "Progress",
+    "evaluate",
+    "mean_of",
+    "metrics_in",
+    "page",
+    "read_report",
+    "read_set",
+    "report_of",
+    "require_distinct",
+]

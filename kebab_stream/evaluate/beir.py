@@ -149,9 +149,7 @@ def _judgements(path: Path) -> dict[str, dict[str, int]]:
             raise bad_line(path, number, f"grade: expected a whole number, got {shown(grade)}")
         grades = found.setdefault(query_id, {})
         if grades.setdefault(document_id, int(float(grade))) != int(float(grade)):
-            raise bad_line(
-                path, number, f"query {shown(query_id)} and document {shown(document_id)} have two grades"
-            )
+            raise bad_line(path, number, f"query {shown(query_id)} and document {shown(document_id)} have two grades")
     return found
 
 

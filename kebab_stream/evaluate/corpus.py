@@ -5,7 +5,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from kebab_stream.config import Config, Source, Storage
@@ -57,7 +57,7 @@ def path_of(entry_id: str) -> str:
 
 
 def _is_file_name(entry_id: str) -> bool:
-    return media_of(entry_id) not in (None, ("pdf", None))
+    return "." in PurePosixPath(entry_id).name and media_of(entry_id) not in (None, ("pdf", None))
 
 
 @contextmanager
@@ -87,9 +87,7 @@ def _index(config: Config, folder: Path, progress: Callable[[int, int], None]) -
         index.commit()
 
 
-def _prepared(
-    config: Config, folder: Path, progress: Callable[[int, int], None]
-) -> Iterator[Sequence[Prepared]]:
+def _prepared(config: Config, folder: Path, progress: Callable[[int, int], None]) -> Iterator[Sequence[Prepared]]:
     now = datetime.now(UTC).replace(microsecond=0)
     found = entries(folder)
     while batch := list(islice(found, _AT_ONCE)):

@@ -1,10 +1,10 @@
 """A golden file: queries over an index of one's own, each with what should be found, as YAML.
 
-    - query: restore the wiki database
-      expect: [en/backup-runbook.md, ko/backup-runbook.md]
-    - query: 김치찌개 육수
-      expect: ["ko/kimchi-stew.md#재료"]
-      lang: ko
+- query: restore the wiki database
+  expect: [en/backup-runbook.md, ko/backup-runbook.md]
+- query: 김치찌개 육수
+  expect: ["ko/kimchi-stew.md#재료"]
+  lang: ko
 """
 
 from collections.abc import Iterator, Mapping

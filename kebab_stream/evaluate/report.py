@@ -9,7 +9,7 @@ import numpy as np
 from kebab_stream.errors import InvalidInputError, StorageError
 from kebab_stream.evaluate.significance import compare
 from kebab_stream.model import Mode
-from kebab_stream.reports import EvalComparison, EvalQuery, EvalReport, EvalSet
+from kebab_stream.reports import EvalAnswer, EvalComparison, EvalMode, EvalQuery, EvalReport, EvalSet
 
 _HINT = "give a file that `kebab eval --save` wrote"
 
@@ -20,9 +20,7 @@ def report_of(sets: Sequence[EvalSet], *, k: int, other: EvalReport | None = Non
     Raises:
         InvalidInputError: two sets have the same name, or the other run has nothing in common with this one.
     """
-    names = [one.name for one in sets]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise InvalidInputError(f"two sets are named {twice[0]}", "rename one, or evaluate them one by one")
+    require_distinct([one.name for one in sets])
     comparisons = [comparison for one in sets for comparison in _between_modes(one)]
     if other is not None:
         with_other = [comparison for one in sets for comparison in _between_runs(one, other, other_run)]
@@ -33,6 +31,12 @@ def report_of(sets: Sequence[EvalSet], *, k: int, other: EvalReport | None = Non
             )
         comparisons += with_other
     return EvalReport(k=k, sets=tuple(sets), comparisons=tuple(comparisons))
+
+
+def require_distinct(names: Sequence[str]) -> None:
+    """Raises InvalidInputError: two sets have the same name."""
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InvalidInputError(f"two sets are named {twice[0]}", "rename one, or evaluate them one by one")
 
 
 def read_report(path: Path) -> EvalReport:
@@ -51,13 +55,29 @@ def read_report(path: Path) -> EvalReport:
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}", None, {"path": str(path)}) from error
     try:
-        return TypeAdapter(EvalReport).validate_json(data)
+        report = TypeAdapter(EvalReport).validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise InvalidInputError(
             f"{path} is no eval_report.v1: {first['msg']}{f' at {place}' if place else ''}", _HINT, {"path": str(path)}
         ) from error
+    if not report.sets or not all(map(_is_whole, report.sets)):
+        raise InvalidInputError(f"{path} lacks results of a set, mode or measure", _HINT, {"path": str(path)})
+    return report
+
+
+def _is_whole(one: EvalSet) -> bool:
+    """Whether every query has an answer in each mode, and that each measure."""
+    modes = [each.mode for each in one.modes]
+    names = one.modes[0].metrics.keys() if modes else set()
+    measured: list[EvalMode | EvalAnswer] = [*one.modes]
+    measured += [answer for result in one.results for answer in result.answers]
+    return (
+        bool(names and one.results)
+        and all(each.metrics.keys() == names for each in measured)
+        and all([answer.mode for answer in result.answers] == modes for result in one.results)
+    )
 
 
 def values_of(results: Sequence[EvalQuery], mode: Mode, metric: str) -> dict[str, float]:

@@ -22,11 +22,11 @@ from kebab_stream.evaluate.golden import SUFFIXES, read_golden
 from kebab_stream.evaluate.judged import JudgedSet, Question
 from kebab_stream.evaluate.metrics import DEEP, first_rank, measure
 from kebab_stream.evaluate.targets import CorpusTargets, GoldenTargets, Targets
-from kebab_stream.model import Mode, SearchHit, SearchOpts, SearchQuery
+from kebab_stream.model import Mode, SearchHit, SearchOpts
 from kebab_stream.reports import EvalAnswer, EvalHit, EvalLatency, EvalMode, EvalQuery, EvalSet, EvalTarget
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done (a mode, or `indexing`), how much of it is done, and of how much."""
+"""Told what is being done, how much of it is done, and of how much."""
 
 WORST = 30
 """Queries of a set that are kept with excerpts."""
@@ -78,8 +78,12 @@ def evaluate(config: Config, judged: JudgedSet, modes: Sequence[Mode], *, k: int
         NotIndexedError, IndexCorruptError: there is no index for a golden file.
         KebabError: as a search: `embeddings_disabled`, `model_unavailable`, …
     """
-    with _opened(config, judged, progress) as (engine, targets):
-        by_mode = {mode: _answers(engine, judged.questions, mode, targets, k, progress) for mode in modes}
+
+    def tell(what: str, done: int, total: int) -> None:
+        progress(f"{judged.name}: {what}", done, total)
+
+    with _opened(config, judged, tell) as (engine, targets):
+        by_mode = {mode: _answers(engine, judged.questions, mode, targets, k, tell) for mode in modes}
         answers = list(zip(*by_mode.values(), strict=True))
         results = [
             EvalQuery(id=one.id, query=one.query.query, expected=_expected(one, targets), answers=each)
@@ -109,7 +113,7 @@ def evaluate(config: Config, judged: JudgedSet, modes: Sequence[Mode], *, k: int
 
 
 def worst_queries(results: Sequence[EvalQuery], limit: int) -> list[int]:
-    """Places of the queries that the last mode answered worst, by the first measure; perfect answers are not among them.
+    """Places of the queries that the last mode answered worst, by the first measure; no perfect answers among them.
 
     Of equally bad ones, those come first that another mode answered better; then the order of the set decides.
     """
@@ -134,7 +138,9 @@ def _opened(config: Config, judged: JudgedSet, progress: Progress) -> Iterator[t
 def _answers(
     engine: Engine, questions: Sequence[Question], mode: Mode, targets: Targets, k: int, progress: Progress
 ) -> list[EvalAnswer]:
-    engine.search(replace(questions[0].query, mode=mode))  # a model is loaded by the first query, whose time is no other's
+    engine.search(
+        replace(questions[0].query, mode=mode)
+    )  # a model is loaded by the first query, whose time is no other's
     answers = []
     for done, question in enumerate(questions, start=1):
         answers.append(_answer(engine, question, mode, targets, k))

@@ -30,7 +30,7 @@ class CorpusTargets:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def of_hit(self, hit: SearchHit, grades: Mapping[str, int]) -> Sequence[str]:  # noqa: ARG002  # see Targets
+    def of_hit(self, hit: SearchHit, grades: Mapping[str, int]) -> Sequence[str]:
         """The document."""
         return (id_of(hit.doc_path),)
 

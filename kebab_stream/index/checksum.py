@@ -16,12 +16,17 @@ CHECKED_BYTES = 32 << 20
 _BLOCK_BYTES = 1 << 20
 
 
-def checksum(blocks: Iterable[bytes]) -> int:
+def checksum(blocks: Iterable[bytes | memoryview]) -> int:
     """The CRC-32 of bytes that come in blocks."""
     value = 0
     for block in blocks:
         value = zlib.crc32(block, value)
     return value
+
+
+def written(value: int) -> str:
+    """A checksum as a manifest has it: hexadecimal."""
+    return f"{value:08x}"
 
 
 def file_checksum(path: Path) -> str:
@@ -33,7 +38,7 @@ def file_checksum(path: Path) -> str:
     """
     try:
         with path.open("rb", buffering=0) as file:
-            return f"{checksum(iter(lambda: file.read(_BLOCK_BYTES), b'')):08x}"
+            return written(checksum(iter(lambda: file.read(_BLOCK_BYTES), b"")))
     except (FileNotFoundError, NotADirectoryError):
         raise IndexCorruptError(str(path), "missing") from None
     except OSError as error:

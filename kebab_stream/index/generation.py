@@ -90,7 +90,7 @@ class Generation:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open a generation after cheap checks (versions and sizes; checksums are for `doctor`).
+        """Open a generation after cheap checks: versions and sizes. Checksums are for `verify`.
 
         Raises:
             IndexCorruptError: a file is missing, of the wrong size, or made by another version of the program.
@@ -101,6 +101,7 @@ class Generation:
             _check_size(folder / name, size)
         embedding = manifest.embedding
         chunk_ids = _mapped_ids(folder / _CHUNK_IDS)
+        graph_file = manifest.files.get(GRAPH_FILE)
         vectors = VectorIndex.open(folder, embedding.dim) if embedding else None
         generation = cls(
             manifest=manifest,
@@ -110,7 +111,7 @@ class Generation:
             lexical=LexicalIndex.open(folder),
             vectors=vectors,
             texts=TextIndex.open(folder),
-            graph=Graph.open(folder, vectors, chunk_ids) if vectors and GRAPH_FILE in manifest.files else None,
+            graph=Graph.open(folder, vectors, chunk_ids, graph_file[1]) if vectors and graph_file else None,
         )
         counts = [len(generation.chunk_ids), len(generation.chunk_docs)]
         counts += [generation.lexical.n_chunks, generation.texts.n_chunks]
@@ -304,7 +305,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise IndexCorruptError(str(path), "missing") from None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise IndexCorruptError(str(path), f"not a manifest ({error})") from error
 
 

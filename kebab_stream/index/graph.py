@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from kebab_stream.errors import IndexCorruptError, RetrievalError, StorageError
 from kebab_stream.index.arrays import mapped_bytes
+from kebab_stream.index.checksum import checksum, written
 from kebab_stream.index.vectors import GATHER_COST, LARGEST, VectorIndex, quantise, spans, squared_norms
 
 if TYPE_CHECKING:
@@ -75,18 +76,22 @@ class Graph:
     vectors: VectorIndex
     chunk_ids: NDArray[np.uint8]
     """(n_chunks, 16), ascending."""
+    checksum: str | None = None
+    """What the file was when it was written. None believes that it still is."""
     _index: "Index | None" = None
     _lock: Lock = field(default_factory=Lock)
 
     @classmethod
-    def open(cls, folder: Path, vectors: VectorIndex, chunk_ids: NDArray[np.uint8]) -> "Graph":
+    def open(
+        cls, folder: Path, vectors: VectorIndex, chunk_ids: NDArray[np.uint8], checksum: str | None = None
+    ) -> "Graph":
         """Map the file in `folder`. What is in it is looked at when it is first used, which takes a heavy library.
 
         Raises:
             IndexCorruptError: the file is missing.
             StorageError: it cannot be read.
         """
-        return cls(folder / GRAPH_FILE, mapped_bytes(folder / GRAPH_FILE), vectors, chunk_ids)
+        return cls(folder / GRAPH_FILE, mapped_bytes(folder / GRAPH_FILE), vectors, chunk_ids, checksum)
 
     def candidates(
         self, query: NDArray[np.float32], *, wanted: int, allowed: NDArray[np.bool_] | None, always: bool = False
@@ -144,6 +149,9 @@ class Graph:
 
         index = _empty(self.vectors.dim)
         content = memoryview(self.content)
+        # Always in full: one flipped bit can make usearch read anywhere in memory, which ends the whole process.
+        if self.checksum not in {None, written(checksum([content]))}:
+            raise IndexCorruptError(str(self.path), "its bytes are not those that were written")
         try:
             stated = Index.metadata(content) or {}
             found = tuple(stated.get(name) for name in ("kind_metric", "kind_scalar", "dimensions", "count_deleted"))

@@ -10,6 +10,9 @@ from kebab_stream.errors import IndexLockedError, StorageError
 LOCK_FILE = "write.lock"
 PID_FILE = "write.pid"
 
+_PIDS = 1 << 31
+"""No process has a larger number."""
+
 
 @contextmanager
 def write_lock(data_dir: Path) -> Iterator[None]:
@@ -28,12 +31,12 @@ def write_lock(data_dir: Path) -> Iterator[None]:
         data_dir.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except filelock.Timeout:
-        raise IndexLockedError(str(data_dir), _read_pid(holder)) from None
+        raise IndexLockedError(str(data_dir), read_pid(holder)) from None
     except OSError as error:
         raise StorageError(f"cannot write to {data_dir}: {error.strerror or error}") from error
     try:
         with suppress(OSError):  # the pid is only information: a full disk may not have room for it
-            holder.write_text(str(os.getpid()))
+            holder.write_text(str(os.getpid()), encoding="ascii")
         yield
     finally:
         with suppress(OSError):
@@ -41,8 +44,10 @@ def write_lock(data_dir: Path) -> Iterator[None]:
         lock.release()
 
 
-def _read_pid(path: Path) -> int | None:
+def read_pid(path: Path) -> int | None:
+    """The process that a writer left its number of; None where there is none that could be one."""
     try:
-        return int(path.read_text())
+        pid = int(path.read_text(encoding="ascii"))
     except (OSError, ValueError):
         return None
+    return pid if 0 < pid < _PIDS else None

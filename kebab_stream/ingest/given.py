@@ -17,7 +17,7 @@ from time import time_ns
 from kebab_stream.config import Config, Source
 from kebab_stream.errors import InvalidInputError, StorageError
 from kebab_stream.ingest.ignore import IGNORE_FILES, excluded_by, is_ignored, read_rules
-from kebab_stream.ingest.media import media_of
+from kebab_stream.ingest.media import media_of, size_limit
 from kebab_stream.ingest.prepare import Prepared
 from kebab_stream.ingest.sources import FILES, TEXTS
 from kebab_stream.ingest.walk import SourceFile, repository_of
@@ -85,7 +85,7 @@ def given_file(path: Path, sources: Sequence[Source], config: Config, *, copies_
         raise _refused(path, "is in the folder where kebab keeps its own files", "index another file")
     if media_of(real.name) is None:
         raise _refused(path, "is a kind of file that is not indexed", "see the list of kinds in docs/ingest.md")
-    data, status = _content(real, path, config.ingest.max_file_bytes)
+    data, status = _content(real, path, size_limit(real.name, config.ingest.max_file_bytes))
     source = _innermost(real, sources)
     if source is None and not copies_allowed:
         raise _refused(path, "is outside all known sources", "give its text instead, or ingest its folder first")
@@ -169,7 +169,7 @@ def _content(real: Path, path: Path, limit: int) -> tuple[bytes, os.stat_result]
 def _check_size(size: int, limit: int, what: str) -> None:
     if size > limit:
         raise InvalidInputError(
-            f"{what} has {size} bytes, more than ingest.max_file_bytes = {limit}",
+            f"{what} has {size} bytes, more than the {limit} that ingest.max_file_bytes allows",
             "split it, or raise ingest.max_file_bytes",
             {"bytes": size, "max_file_bytes": limit},
         )

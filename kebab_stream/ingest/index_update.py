@@ -67,6 +67,7 @@ class IndexUpdate:
         if revision is None:
             return True  # there is nothing yet
         try:
+            verify(self._folder / revision, seal=self._store.meta(SEAL) or "", at_most=0)
             old = Generation.open(self._folder / revision)
         except IndexCorruptError:
             old = None

@@ -2,9 +2,9 @@
 
 Most of what is written about software is English full of names, which models take for all kinds of languages. So
 English is the answer wherever its function words stand, and py3langid (0.6 s to load, 0.7 ms a text) is asked only
-without them, and believed only if the text is far likelier in another language. Of 2,500 pieces of source code, lists
-of names and technical English, none became another language; of texts of 100 characters in 20 languages, 98 % were
-right.
+without them, and believed only if the text is far likelier in another language. Of 2,000 pieces of source code, change
+logs and documentation, 400 characters each, one became another language; of texts of 100 characters in 38 languages
+and scripts 99 % were right, of 40 characters 85 %, most others being `en` or `und`.
 """
 
 import re

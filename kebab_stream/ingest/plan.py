@@ -8,6 +8,7 @@ from shlex import quote
 from kebab_stream.config import Ingest, Source
 from kebab_stream.errors import StorageError
 from kebab_stream.index.rows import FileStamp
+from kebab_stream.ingest.media import size_limit
 from kebab_stream.ingest.prepare import signature_of
 from kebab_stream.ingest.walk import Skip, SourceFile, Walk, is_gone, walk
 from kebab_stream.model import DocId
@@ -90,5 +91,5 @@ def _gone(source: Source, known: Mapping[str, FileStamp], found: Walk, max_file_
         stamp.doc_id
         for path, stamp in known.items()
         if path not in present
-        and ((path in no_documents and stamp.size <= max_file_bytes) or is_gone(source.root, path))
+        and ((path in no_documents and stamp.size <= size_limit(path, max_file_bytes)) or is_gone(source.root, path))
     ]

@@ -1,8 +1,8 @@
 """Bytes to text to lines: which encodings are read, and where a line ends.
 
 UTF-8 first, since nothing else looks like it. What is not is told by a byte order mark, by what an HTML page states,
-and else by the bytes themselves: Korean by a rule of our own, other encodings by chardet. On notes of 60 to 1,000
-characters in 19 languages chardet was right for 98 %, charset-normalizer for 70 % (88 % of short Korean notes).
+and else by the bytes themselves: Korean by a rule of our own, other encodings by chardet. Of notes of 60 characters in
+24 languages 98.7 % come out right, of 1,000 characters 99.6 %; with charset-normalizer, 68 % and 80 %.
 The wrong text is worse than none: a text that is likely UTF-8 with a few broken bytes is refused, never guessed at.
 """
 

@@ -20,6 +20,7 @@ HEAVY = {
     "markdown_it",
     "mcp",
     "httpx",
+    "httpx2",
 }
 
 _PROBE = """

@@ -90,7 +90,7 @@ def child(work: Action, pipe: int) -> NoReturn:
     status = 1
     try:
         result = work()
-        with open(pipe, "w") as out:  # noqa: PTH123  # a descriptor
+        with open(pipe, "w") as out:  # a descriptor
             out.write(result if isinstance(result, str) else "")
         status = 0
     except BaseException:  # noqa: BLE001  # the parent goes by the status

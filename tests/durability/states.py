@@ -11,11 +11,12 @@ from kebab_stream.engine import Engine
 from kebab_stream.errors import NotIndexedError
 from kebab_stream.index.generation import verify
 from kebab_stream.index.snapshot import INDEX_FOLDER
-from kebab_stream.model import SearchQuery
+from kebab_stream.model import Filters, Mode, SearchQuery
 from kebab_stream.render import to_json
 
 FILES = 20
 QUERIES = ("walrus", "cat dog", "rare5 rare11", '"cat and dog"')
+FILTERS = (Filters(path_glob="part 1/*"), Filters(must=("and dog 1",)))
 WORDS = ("cat", "dog", "anticat", "dog cat dog", "cat anticat")
 """What the tiny model knows, so that vectors differ from one document to the next."""
 
@@ -63,17 +64,17 @@ def write(root: Path, wanted: State) -> None:
 
 def answers(config: Config) -> str:
     """All that searches and the store tell, as JSON, but for times and revisions; `not_indexed` where nothing is."""
-    modes = ("lexical", "hybrid") if config.models.embedding.provider == "none" else ("lexical", "hybrid", "vector")
+    modes: tuple[Mode, ...] = (
+        ("lexical", "hybrid") if config.models.embedding.provider == "none" else ("lexical", "hybrid", "vector")
+    )
     try:
         engine = Engine.open(config)
     except NotIndexedError as error:
         return error.code
     with engine:
-        responses = [
-            timeless(json.loads(to_json(engine.search_with_opts(SearchQuery(query=query, mode=mode, k=1000)))))  # type: ignore[arg-type]  # literals
-            for query in QUERIES
-            for mode in modes
-        ]
+        queries = [SearchQuery(query=query, mode=mode, k=1000) for query in QUERIES for mode in modes]
+        queries += [SearchQuery(query="walrus", mode="lexical", k=1000, filters=filters) for filters in FILTERS]
+        responses = [timeless(json.loads(to_json(engine.search_with_opts(query)))) for query in queries]
         store = engine.snapshot.store
         documents = [
             (one.source_id, one.doc_path, one.title, one.content_hash, one.tags, chunks, store.text_of(one.doc_id))

@@ -1,6 +1,8 @@
 """Documents and chunks to store: some by number, and strategies for any."""
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from kebab_stream.index.moves import Moves
 from kebab_stream.index.rows import SourceRow
+from kebab_stream.index.store import STORE_FILE, write_checksum
 from kebab_stream.model import TRUST_LEVELS, Chunk, ChunkId, DocId, Document
 from tests import corpora
 
@@ -46,6 +49,15 @@ def listing(folder: Path) -> list[tuple[str, int, int, int]]:
         for path in sorted(folder.rglob("*"))
         for status in [path.stat()]
     ]
+
+
+@contextmanager
+def changed_store(data_dir: Path) -> Iterator[sqlite3.Connection]:
+    """A store to change in place with any statement; its checksum is right again afterwards."""
+    path = data_dir / STORE_FILE
+    with closing(sqlite3.connect(path)) as connection, connection:
+        yield connection
+    write_checksum(path)
 
 
 IDS = st.binary(min_size=16, max_size=16).map(bytes.hex)

@@ -18,7 +18,7 @@ from kebab_stream.index.store import STORE_FILE, STORE_VERSION, Store
 from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.model import Chunk, ChunkId, Document
 from tests import corpora
-from tests.index.stored import CHUNKS, DOCUMENTS, SOURCE, chunks_of, document, listing
+from tests.index.stored import CHUNKS, DOCUMENTS, SOURCE, changed_store, chunks_of, document, listing
 from tests.limits import largest_file, public_folder, restricted
 
 
@@ -331,9 +331,8 @@ def test_a_file_that_is_no_store_is_corrupt_for_readers_and_writers(tmp_path: Pa
 
 def test_a_store_without_a_table_is_corrupt(tmp_path: Path) -> None:
     commit(tmp_path, (document(1), []))
-    with sqlite3.connect(tmp_path / STORE_FILE) as connection:
+    with changed_store(tmp_path) as connection:
         connection.execute("DROP TABLE meta")
-    connection.close()
 
     with reader(tmp_path) as store, pytest.raises(IndexCorruptError, match="no such table: meta") as caught:
         store.meta("corpus_revision")
@@ -352,9 +351,8 @@ def test_use_after_close_is_a_mistake_of_the_caller_and_no_damage(tmp_path: Path
 
 def test_a_store_of_another_version_is_corrupt(tmp_path: Path) -> None:
     commit(tmp_path, (document(1), []))
-    with sqlite3.connect(tmp_path / STORE_FILE) as connection:
+    with changed_store(tmp_path) as connection:
         connection.execute(f"PRAGMA user_version = {STORE_VERSION + 1}")
-    connection.close()
 
     with pytest.raises(IndexCorruptError, match=f"version {STORE_VERSION + 1}, this program has {STORE_VERSION}"):
         Store.open(tmp_path)

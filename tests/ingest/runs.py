@@ -32,7 +32,7 @@ class Library:
             Embedding(provider="static", model="tiny", model_path=model) if model else Embedding(provider="none")
         )
         config = Config(storage=Storage(data_dir=place / "data"), models=Models(embedding=embedding))
-        (place / "notes").mkdir(parents=True)
+        (place / "notes").mkdir(parents=True, exist_ok=True)
         return cls(place / "notes", config)
 
     @property

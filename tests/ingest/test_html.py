@@ -204,7 +204,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_pages_take_linear_time(source: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     html_page(source)
 
-    assert time.perf_counter() - start < 6
+    assert time.process_time() - start < 6

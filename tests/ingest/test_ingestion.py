@@ -1,7 +1,6 @@
 """What an ingest does to the documents: counts, replacements, problems of single files, and sources."""
 
 import os
-import sqlite3
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from blockbuster import BlockBuster
 from kebab_stream.config import Chunking, Ingest, Source, Storage
 from kebab_stream.errors import InvalidInputError, NotIndexedError, StorageError
 from kebab_stream.ingest import parse
+from tests.index.stored import changed_store
 from tests.ingest.runs import Library
 from tests.limits import public_folder, restricted
 
@@ -120,9 +120,8 @@ def test_a_change_that_keeps_size_and_time_goes_unnoticed_until_the_next_one(lib
 
 def test_the_time_of_indexing_changes_with_the_document_only(library: Library) -> None:
     library.update({"a.md": "apple", "b.md": "banana"})
-    with sqlite3.connect(library.data_dir / "kebab.sqlite") as connection:
+    with changed_store(library.data_dir) as connection:
         connection.execute("UPDATE documents SET indexed_at = 5")
-    connection.close()
     later(library.root / "a.md")
     started = int(time.time())
     assert library.update({"b.md": "cherry"}) == "0 1 1 0"

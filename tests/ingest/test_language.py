@@ -29,6 +29,8 @@ from tests.paths import SHARED
         ("สวัสดีครับ", "th"),
         ("यह हिंदी में है", "hi"),
         ("An English page that once says 안녕", "en"),
+        ("The label of the button in the Korean version of this page says 저장하기", "en"),
+        ("kubectl create deployment nginx --image=nginx --replicas 3 --namespace default 배포 만들기", "ko"),
         ("1234 --- 👩", "und"),
         ("", "und"),
     ],

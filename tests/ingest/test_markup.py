@@ -114,8 +114,8 @@ HOSTILE = {
 @pytest.mark.parametrize("end", ["", ">"])
 def test_hostile_pages_take_linear_time(piece: str, end: str) -> None:
     source = piece * 50_000 + end
-    start = time.perf_counter()
+    start = time.process_time()
     for token in tokens(source):
         decoded(token.value)
 
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

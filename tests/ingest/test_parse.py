@@ -177,8 +177,8 @@ def test_files_made_to_break_parsers_take_no_time(path: Path) -> None:
         assert path.name in {"invalid-utf8.md", "nul.md"}
         return
 
-    start = time.perf_counter()
+    start = time.process_time()
     for piece in chunk(parse(path.name, text), Chunking()):
         windows(piece.text)
 
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

@@ -286,7 +286,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_documents_take_linear_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     rst_blocks(text.split("\n"))
 
-    assert time.perf_counter() - start < 4
+    assert time.process_time() - start < 4

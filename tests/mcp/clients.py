@@ -17,7 +17,7 @@ from tests.wire import checked
 
 @asynccontextmanager
 async def connected(
-    data_dir: Path,
+    data_dir: Path | None,
     *arguments: str,
     extra: Mapping[str, str] | None = None,
     mode: Literal["legacy", "auto"] = "legacy",

@@ -179,6 +179,19 @@ async def test_a_readonly_server_answers_and_ingests_nothing(tmp_path: Path) -> 
         assert (await call(client, "schema"))["capabilities"]["write"] is False
 
 
+async def test_the_settings_are_those_of_the_start_for_every_tool(tmp_path: Path) -> None:
+    _, data_dir = await run_blocking(ingested, tmp_path)
+    config = tmp_path / "config.toml"
+    config.write_text(f'[storage]\ndata_dir = "{data_dir}"\n[models.embedding]\nprovider = "none"\n')
+    async with connected(None, "--config", str(config)) as client:
+        config.write_text('[storage]\ndata_dir = "elsewhere"\n[search]\ndefault_k = 1\n')
+
+        assert len((await call(client, "search", query="coffee"))["hits"]) == 2
+        assert (await call(client, "schema"))["defaults"]["k"] == 10
+        found = {check["name"]: check for check in (await call(client, "doctor"))["checks"]}
+        assert (found["data_folder"]["details"]["path"], found["store"]["status"]) == (str(data_dir), "ok")
+
+
 async def test_an_index_that_is_damaged_is_an_error_until_it_is_mended(tmp_path: Path) -> None:
     _, data_dir = await run_blocking(ingested, tmp_path)
     store = data_dir / "kebab.sqlite"

@@ -1,7 +1,6 @@
 """A corpus whose documents differ in everything that a filter looks at, described beside the files they are made of."""
 
 import re
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,6 +11,7 @@ from kebab_stream.config import Config
 from kebab_stream.ingest.language import guess_language
 from kebab_stream.model import TRUST_LEVELS, Filters, TrustLevel
 from tests.corpora import ingest_files
+from tests.index.stored import changed_store
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 TAGS = ("alpha", "Beta", "가나", "c,d")
@@ -96,12 +96,11 @@ def ingest_library(config: Config, folder: Path) -> None:
     (folder / "right" / ".git").mkdir(parents=True)
     for source in ("left", "right"):
         ingest_files(config, folder / source, {item.path: item.text for item in ITEMS if item.source == source})
-    with sqlite3.connect(config.storage.data_dir / "kebab.sqlite") as connection:
+    with changed_store(config.storage.data_dir) as connection:
         connection.executemany(
             "UPDATE documents SET indexed_at = ? WHERE source_id = ? AND doc_path = ?",
             [(int(item.indexed_at.timestamp()), item.source, item.path) for item in ITEMS],
         )
-    connection.close()
 
 
 def passes(item: Item, doc_id: str, filters: Filters) -> bool:

@@ -1,7 +1,6 @@
 """Reading from the source: what comes back is what stands in the file, line by line."""
 
 import functools
-import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,6 +28,7 @@ from kebab_stream.reports import FetchResult
 from kebab_stream.single.fetch import fetch_document, length, lines_of
 from kebab_stream.single.hits import citation_of
 from tests.corpora import config_of, ingest_files
+from tests.index.stored import changed_store
 from tests.paths import SHARED
 from tests.wire import checked
 
@@ -52,13 +52,12 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     config = config_of(folder / "data", provider="none")
     ingest_files(config, folder / "notes", FILES)
     ingest_files(config, folder / "other", {"a.md": "another\n", "only-here.md": "x\n"})
-    with sqlite3.connect(folder / "data" / "kebab.sqlite") as connection:
+    with changed_store(folder / "data") as connection:
         connection.execute("UPDATE documents SET media = 'pdf' WHERE doc_path = 'paper.txt'")
         connection.execute(
             "UPDATE chunks SET page = 1, heading_path = '[\"Part\"]'"
             " WHERE doc_no = (SELECT doc_no FROM documents WHERE doc_path = 'paper.txt')"
         )
-    connection.close()
     with Engine.open(config) as opened:
         yield opened
 
@@ -164,9 +163,8 @@ def test_freshness_is_that_of_a_hit(engine: Engine) -> None:
 def test_a_store_without_the_text_is_damaged(tmp_path: Path) -> None:
     config = config_of(tmp_path / "data", provider="none")
     ingest_files(config, tmp_path / "notes", {"a.md": "text\n"})
-    with sqlite3.connect(tmp_path / "data" / "kebab.sqlite") as connection:
+    with changed_store(tmp_path / "data") as connection:
         connection.execute("DELETE FROM texts")
-    connection.close()
 
     with Engine.open(config) as damaged, pytest.raises(IndexCorruptError):
         damaged.fetch_document("a.md")
