@@ -45,21 +45,27 @@ def stored_files(config: Config) -> list[Path]:
     return [data_dir / "kebab.sqlite", *sorted(generation.iterdir())]
 
 
-@contextmanager
-def damaged(path: Path, kind: str, choices: random.Random) -> Iterator[bool]:
-    """A file is damaged for a while, in a new place on the disk, as others may have it mapped; whether it differs."""
+def damage(path: Path, kind: str, choices: random.Random) -> None:
+    """Replace a file by a damaged one, in a new place on the disk, as others may have it mapped."""
     content = path.read_bytes()
     path.unlink()
     if kind == "folder":
         path.mkdir()
     elif kind != "missing":
-        path.write_bytes(_damaged(content, kind, choices))
+        while (other := _damaged(content, kind, choices)) == content:
+            pass
+        path.write_bytes(other)
+
+
+@contextmanager
+def damaged(path: Path, kind: str, choices: random.Random) -> Iterator[None]:
+    """A file is damaged for a while."""
+    content = path.read_bytes()
+    damage(path, kind, choices)
     try:
-        yield kind in {"missing", "folder"} or path.read_bytes() != content
+        yield
     finally:
-        if path.is_dir():
-            path.rmdir()
-        path.unlink(missing_ok=True)
+        path.unlink()
         path.write_bytes(content)
 
 
@@ -104,9 +110,8 @@ def main(place: str, seed: str, rounds: str, limit: str) -> None:
     for _ in range(int(rounds)):
         for path in stored_files(library.config):
             kind = choices.choice(["flipped", "flipped", "zeroed", "overwritten"])
-            with damaged(path, kind, choices) as differs:
-                result = outcome(library.config, right)
-            counts[f"{path.name} {result}" if differs else f"same {result}"] += 1
+            with damaged(path, kind, choices):
+                counts[f"{path.name} {outcome(library.config, right)}"] += 1
     sys.stdout.write(json.dumps(counts))
 
 
