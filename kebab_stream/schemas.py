@@ -42,6 +42,9 @@ WIRE_OBJECTS: tuple[type, ...] = (
     reports.InspectResult,
     reports.EvalReport,
     reports.Answer,
+    reports.ReplayReport,
+    reports.ReplayProgress,
+    reports.CompareReport,
 )
 
 

@@ -23,6 +23,8 @@ COMMANDS = {
     "remove": "Remove documents or whole sources from the index.",
     "init": "Write a commented config file.",
     "config": "Show the settings in effect, or bring an older config file up to date.",
+    "replay": "Answer any number of queries from a file, resumably, on several processes.",
+    "compare": "Tell what changed between two runs of the same queries.",
     "eval": "Measure how good the search is on queries whose answers are known.",
     "doctor": "Check the settings, the index and the model.",
     "schema": "Describe the program and its index, or print the JSON Schema of an object.",

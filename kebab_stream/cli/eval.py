@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _K = (1, 1000)
 _SAVED = ".json"
+_NAMED = 3
+"""Of what is missing, so many are named."""
 _EPILOG = """\b
 Examples:
   kebab eval golden.yaml
@@ -101,17 +103,21 @@ def _modes_of(text: str) -> list[Mode]:
 
 
 def _warn(result: EvalSet, told: Common) -> None:
+    """Tell what was left out, and why a measure cannot reach 1."""
+    absent = sorted({one.id for each in result.results for one in each.expected if not one.in_index})
     problems = {
-        "unjudged_queries": (result.unjudged, "queries left out: nothing is judged relevant to them"),
+        "unjudged_queries": (result.unjudged, "queries left out, because nothing is judged relevant to them"),
         "unknown_queries": (result.unknown_queries, "judged queries that the set does not have"),
-        "absent_targets": (
-            result.absent_targets,
-            "relevant targets that the index does not have; they count as not found",
-        ),
+        "absent_targets": (result.absent_targets, f"expected, but not in the index ({_some(absent)})"),
     }
     for code, (count, problem) in problems.items():
         if count:
             warn(WarningRecord(code=code, message=f"{result.name}: {count} {problem}"), as_json=told.json)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _text(report: EvalReport) -> str:

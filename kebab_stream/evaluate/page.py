@@ -136,11 +136,11 @@ def _facts(one: EvalSet) -> str:
         f"kebab-stream {shown(one.version)}",
     ]
     if one.unjudged:
-        facts.append(f"{one.unjudged} queries left out: nothing is judged relevant to them")
+        facts.append(f"{one.unjudged} queries left out, because nothing is judged relevant to them")
     if one.unknown_queries:
         facts.append(f"{one.unknown_queries} judged queries that the set does not have")
     if one.absent_targets:
-        facts.append(f"{one.absent_targets} relevant targets that are not in the index")
+        facts.append(f"{one.absent_targets} expected, but not in the index")
     return "; ".join(facts) + "."
 
 

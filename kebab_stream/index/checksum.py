@@ -33,7 +33,7 @@ def file_checksum(path: Path) -> str:
     """The CRC-32 of a file, in hexadecimal.
 
     Raises:
-        IndexCorruptError: it is missing.
+        IndexCorruptError: it is missing, or no file.
         StorageError: it cannot be read.
     """
     try:
@@ -41,6 +41,8 @@ def file_checksum(path: Path) -> str:
             return written(checksum(iter(lambda: file.read(_BLOCK_BYTES), b"")))
     except (FileNotFoundError, NotADirectoryError):
         raise IndexCorruptError(str(path), "missing") from None
+    except IsADirectoryError:
+        raise IndexCorruptError(str(path), "a folder") from None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
 

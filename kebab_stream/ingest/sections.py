@@ -8,6 +8,9 @@ _WORD = re.compile(r"\w")
 _SHORT_SHARE = 4
 """Short definitions are put together up to this part of the target size."""
 
+_HEADING_LINES = 3
+"""So few lines before a definition, or before its first member, say too little to be found by themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -92,7 +95,7 @@ def whole_definitions(sections: Sequence[Section], text: str, target: int) -> It
     """Join a definition and its members where they fit the target together, with the symbol of the definition.
 
     Of a larger one, the members stay sections of their own. What stands before the first of them is another,
-    unless it is a single short line, which is a heading to the member.
+    unless it is a few short lines, which are a heading to the member.
     """
     index = 0
     waiting: list[Section] = []
@@ -107,11 +110,16 @@ def whole_definitions(sections: Sequence[Section], text: str, target: int) -> It
             yield replace(first, units=units)
             index = end
             continue
-        if _lines(first, text) <= 1 and (first.end - first.start) * _SHORT_SHARE <= target:
+        if _is_heading(first, text, target):
             waiting = [replace(first, units=[replace(unit, is_content=False) for unit in first.units])]
         else:
             yield first
         index += 1
+
+
+def _is_heading(section: Section, text: str, target: int) -> bool:
+    is_short = (section.end - section.start) * _SHORT_SHARE <= target
+    return is_short and _lines(section, text) <= _HEADING_LINES
 
 
 def _is_part(section: Section, of: Section) -> bool:
@@ -125,6 +133,7 @@ def short_together(sections: Iterable[Section], text: str, target: int) -> Itera
 
     - Definitions of a line each share a section up to a quarter of the target; their symbols are joined by commas.
       A page of accessors, type aliases or macros would be a chunk for each line otherwise.
+    - A few short lines that define nothing (`mod tests {`, an import) go with the definition after them.
     - A single line after a definition that defines nothing (`export default Store`) goes with the definition, where
       both fit the target.
     """
@@ -143,6 +152,8 @@ def _goes_with(group: Sequence[Section], section: Section, text: str, target: in
     if not (last.symbol or section.place.symbol) or replace(last, symbol=section.place.symbol) != section.place:
         return False
     length = section.end - group[0].start
+    if last.symbol is None and _is_heading(group[-1], text, target):
+        return length <= target
     if _lines(section, text) > 1 or length > target:
         return False
     if _is_inside(last.symbol, section.place.symbol):

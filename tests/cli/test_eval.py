@@ -3,12 +3,15 @@
 import os
 import pty
 import re
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.cli.program import COMMAND, environment, kebab
+from tests.cli.test_start_up import HEAVY, loaded
 from tests.evaluate.sets import write_set
 from tests.paths import SHARED
 from tests.wire import checked
@@ -54,7 +57,7 @@ def test_a_set_is_evaluated_without_an_index(tmp_path: Path) -> None:
     done = kebab("eval", str(write_set(tmp_path / "set")), "--modes", "lexical", data_dir=tmp_path / "data")
 
     assert done.status == 0
-    assert done.err.decode() == "warning: set: 1 queries left out: nothing is judged relevant to them\n"
+    assert done.err.decode() == "warning: set: 1 queries left out, because nothing is judged relevant to them\n"
     assert not (tmp_path / "data").exists()
 
 
@@ -156,3 +159,38 @@ def test_the_reference_is_reached_on_a_real_set(tmp_path: Path) -> None:
 
     (mode,) = done.lines[0]["sets"][0]["modes"]
     assert mode["metrics"]["ndcg@10"] >= 0.884 - 0.01  # what bm25s reaches with the same terms
+
+
+def test_what_is_expected_but_not_there_is_named(fixture_data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "golden.yaml"
+    path.write_text("- {query: backup, expect: [glossary.md, e.md, d.md, c.md, b.md]}\n")
+
+    people = kebab("eval", str(path), "--modes", "lexical", data_dir=fixture_data)
+    program = kebab("eval", str(path), "--modes", "lexical", "--json", data_dir=fixture_data)
+
+    told = "golden: 4 expected, but not in the index (b.md, c.md, d.md and 1 more)"
+    assert people.err.decode() == f"warning: {told}\n"
+    assert checked(program.err) == {"schema_version": "warning.v1", "code": "absent_targets", "message": told}
+
+
+def test_help_needs_no_library(tmp_path: Path) -> None:
+    modules, _ = loaded("eval", "--help", data_dir=tmp_path)
+
+    assert not modules & HEAVY
+
+
+def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
+    folder = SHARED / "data" / "retrieval" / "scifact"
+    if not folder.exists():
+        pytest.skip("the shared data sets are not here")
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    command = [*COMMAND, "eval", str(folder), "--modes", "lexical"]
+    with subprocess.Popen(command, env=environment(tmp_path / "data", {"TMPDIR": str(scratch)})) as process:
+        while not any(scratch.iterdir()):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+
+    assert process.returncode == 130
+    assert list(scratch.iterdir()) == []

@@ -1,7 +1,8 @@
-"""Kills ingests at random moments, as a program of its own: `python -m tests.durability.crash FOLDER SEED KILLS [MODEL]`.
+"""Kills ingests at random moments: `python -m tests.durability.crash FOLDER SEED KILLS [MODEL]`.
 
-It imports everything once and forks a process for each ingest, so that a kill costs milliseconds; nothing here starts a
-thread, which would not survive the fork. What does not hold ends it with a traceback; else it prints counts as JSON.
+A program of its own, which imports everything once and forks a process for each ingest, so that a kill costs
+milliseconds. It starts no thread, which a fork would leave behind. Where something does not hold it ends with a
+traceback; else it prints counts as JSON.
 
 Half of the kills come at any moment of a run, the other half after it has begun to write index files.
 """
@@ -233,8 +234,8 @@ class Crashes:
         self.counts["while writing"] += generations > (step.name != "first" or outcome == "new")
 
 
-def import_all(library: Library) -> None:
-    """Ingest the first state, and import whatever an ingest and a search import, so that no forked process has to."""
+def warm_up(library: Library) -> None:
+    """Ingest the first state, and import and load whatever that takes, so that no forked process has to."""
 
     def run() -> str:
         bring_to(library, state(0))
@@ -243,12 +244,15 @@ def import_all(library: Library) -> None:
 
     for name in forked(run).splitlines():
         importlib.import_module(name)
+    elsewhere = Library.at(library.root.with_name("warm"))  # no model: that could start threads
+    ingest_text(elsewhere.config, Text(data=state(0).files[path_of(1)].encode(), title=TITLE))
+    answers(elsewhere.config)
 
 
 def main(place: str, seed: str, kills: str, model: str | None = None) -> None:
     """Run the test."""
     library = Library.at(Path(place), Path(model) if model else None)
-    import_all(library)
+    warm_up(library)
     crashes = Crashes(library, random.Random(int(seed)), state(0))
     while crashes.counts["kills"] < int(kills):
         crashes.one()

@@ -65,7 +65,9 @@ def damaged(path: Path, kind: str, choices: random.Random) -> Iterator[None]:
     try:
         yield
     finally:
-        path.unlink()
+        if kind == "folder":
+            path.rmdir()
+        path.unlink(missing_ok=True)
         path.write_bytes(content)
 
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kebab_stream.analyser import ANALYSER_VERSION
 from kebab_stream.errors import IndexCorruptError, StorageError
 from kebab_stream.index import generation
 from kebab_stream.index.generation import (
@@ -264,14 +265,24 @@ def test_a_file_that_cannot_even_be_looked_at_is_a_storage_error(whole: Path) ->
 def test_a_generation_of_another_version_of_the_program_is_refused(
     whole: Path, monkeypatch: pytest.MonkeyPatch, constant: str
 ) -> None:
+    written = getattr(generation, constant)
     monkeypatch.setattr(generation, constant, "next")
 
-    with pytest.raises(IndexCorruptError, match=f"{constant.lower()} is '1', this program has 'next'"):
+    with pytest.raises(IndexCorruptError, match=f"{constant.lower()} is '{written}', this program has 'next'"):
         Generation.open(whole)
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"[]", b"null", b'"x"', b"{}", b"\xff", b'{"index_version": "1", "analyser_version": "1"}']
+    "content",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b'"x"',
+        b"{}",
+        b"\xff",
+        json.dumps({"index_version": generation.INDEX_VERSION, "analyser_version": ANALYSER_VERSION}).encode(),
+    ],
 )
 def test_what_is_no_manifest_is_corrupt(whole: Path, content: bytes) -> None:
     with copy_of(whole) as folder:

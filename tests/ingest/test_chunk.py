@@ -213,13 +213,12 @@ def symbols_of(text: str, sizes: Chunking = DEFAULT, path: str = "a.py") -> list
 
 
 def test_a_function_is_a_chunk_and_so_is_a_class_that_fits_the_target() -> None:
-    assert symbols_of(STORE) == [(1, 3, None), (6, 13, "Store"), (16, 18, "main")]
+    assert symbols_of(STORE) == [(1, 13, "Store"), (16, 18, "main")]
 
 
 def test_a_larger_class_is_its_members_and_what_is_before_them() -> None:
     assert symbols_of(STORE, sizes(80, 20, 150)) == [
-        (1, 3, None),
-        (6, 7, "Store"),
+        (1, 7, "Store"),
         (9, 10, "Store.open"),
         (12, 13, "Store.close"),
         (16, 18, "main"),
@@ -254,9 +253,9 @@ def test_definitions_of_one_line_share_a_chunk_with_all_their_symbols() -> None:
     lines = [f"const f{number} = x => x + {number};" for number in range(7)]
 
     assert symbols_of("\n".join(["import a", "import b", *lines]), sizes(400, 0, 800), "a.js") == [
-        (1, 2, None),
-        (3, 6, "f0, f1, f2, f3"),
-        (7, 9, "f4, f5, f6"),
+        (1, 3, "f0"),
+        (4, 7, "f1, f2, f3, f4"),
+        (8, 9, "f5, f6"),
     ]
 
 
@@ -268,10 +267,17 @@ def test_a_line_that_defines_nothing_goes_with_the_definition_before_it() -> Non
     assert symbols_of(text + "const c = 1;\n", path="a.js") == [(1, 5, "A"), (7, 8, None)]
 
 
+def test_a_few_lines_that_define_nothing_go_with_the_definition_after_them() -> None:
+    header = "".join(f"import module_{number}\n" for number in range(4))
+
+    assert symbols_of(header + "def f():\n    pass\n") == [(1, 4, None), (5, 6, "f")]
+    assert symbols_of(header[len("import module_0\n") :] + "def f():\n    pass\n") == [(1, 5, "f")]
+
+
 def test_comments_of_their_own_go_with_what_follows() -> None:
     text = "# License\n\nimport a\n\n# --- part ---\n\ndef f():\n    pass\n\n# end\n"
 
-    assert symbols_of(text) == [(1, 3, None), (5, 10, "f")]
+    assert symbols_of(text) == [(1, 10, "f")]
 
 
 def test_resources_of_one_yaml_file_are_chunks() -> None:
