@@ -186,7 +186,7 @@ class Search:
         ),
     )
     exact_below: int = field(
-        default=100_000,
+        default=1_000_000,
         metadata=about("Number of vectors up to which `auto` is exact.", low=0, high=100_000_000),
     )
     stale_threshold_days: int = field(

@@ -16,7 +16,7 @@ from time import time_ns
 
 from kebab_stream.config import Config, Source
 from kebab_stream.errors import InvalidInputError, StorageError
-from kebab_stream.ingest.ignore import IGNORE_FILES, excluded_by, is_ignored, read_rules
+from kebab_stream.ingest.ignore import IGNORE_FILES, excluded_by, is_ignored, read_rules, rules_above
 from kebab_stream.ingest.media import media_of, size_limit
 from kebab_stream.ingest.prepare import Prepared
 from kebab_stream.ingest.sources import FILES, TEXTS
@@ -188,7 +188,8 @@ def _warnings(doc_path: str, source: Source, root: Path) -> tuple[str, ...]:
         return (f"{doc_path} is hidden; it was ingested because you named it",)
     excluded = excluded_by(source.exclude)
     folders = ["", *(f"{path}/" for path in paths[:-1])]
-    rules = [read_rules(root / folder / name, folder) for folder in folders for name in IGNORE_FILES]
+    rules = rules_above(root)
+    rules += [read_rules(root / folder / name, folder) for folder in folders for name in IGNORE_FILES]
     for path in paths:
         is_folder = path != doc_path
         here = [rule for rule in rules if path.startswith(rule.base)]

@@ -4,6 +4,7 @@ Patterns are gitignore's. A pattern counts from the folder of its file; the last
 folder decides; what stands in an ignored folder cannot be brought back.
 """
 
+import os
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -31,9 +32,11 @@ class Rules:
     base: str
     """POSIX path of its folder below the root, ending in `/`; empty for the root itself."""
     patterns: tuple[GitIgnoreSpecPattern, ...]
+    above: str = ""
+    """For a file in a folder above the root: the path from there to the root, ending in `/`."""
 
     @classmethod
-    def of(cls, lines: Iterable[str], base: str = "") -> Self:
+    def of(cls, lines: Iterable[str], base: str = "", above: str = "") -> Self:
         """Compile the lines of an ignore file.
 
         Raises:
@@ -45,11 +48,11 @@ class Rules:
             )
         except re.error as error:
             raise ValueError(str(error)) from error
-        return cls(base, tuple(pattern for pattern in spec.patterns if pattern.include is not None))
+        return cls(base, tuple(pattern for pattern in spec.patterns if pattern.include is not None), above)
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
         """True if ignored, False if brought back, None if no pattern matches. `path` is below the root."""
-        relative = path[len(self.base) :] + ("/" if is_folder else "")
+        relative = self.above + path[len(self.base) :] + ("/" if is_folder else "")
         for pattern in reversed(self.patterns):
             result = pattern.match_file(relative)
             if result and _is_match_of_all(result.match, relative):
@@ -94,13 +97,29 @@ def excluded_by(patterns: Sequence[str]) -> Rules:
     return Rules.of(patterns)
 
 
-def read_rules(path: Path, base: str) -> Rules:
+def rules_above(root: Path) -> list[Rules]:
+    """The rules of a Git work tree that count for a folder inside it, outermost first; none outside of one.
+
+    `root` is without links. That the folder itself is ignored does not matter: it was asked for.
+    """
+    folders = [root, *root.parents]
+    top = next((number for number, folder in enumerate(folders) if os.path.lexists(folder / ".git")), 0)
+    return [
+        rules
+        for folder in reversed(folders[1 : top + 1])
+        for name in IGNORE_FILES
+        if (rules := read_rules(folder / name, "", f"{root.relative_to(folder).as_posix()}/")).patterns
+    ]
+
+
+def read_rules(path: Path, base: str, above: str = "") -> Rules:
     """Patterns of an ignore file; lines that are no pattern count for nothing, as in git. None if it is unreadable."""
     try:
         data = path.read_bytes() if path.is_file() else b""  # a pipe would never end
     except OSError:
         data = b""
-    return Rules.of([line for line in split_lines(data.decode("utf-8-sig", "replace")) if _is_pattern(line)], base)
+    lines = split_lines(data.decode("utf-8-sig", "replace"))
+    return Rules.of([line for line in lines if _is_pattern(line)], base, above)
 
 
 def _is_pattern(line: str) -> bool:

@@ -13,7 +13,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import Literal
 
 from kebab_stream.errors import StorageError
-from kebab_stream.ingest.ignore import IGNORE_FILES, Rules, excluded_by, is_ignored, read_rules
+from kebab_stream.ingest.ignore import IGNORE_FILES, Rules, excluded_by, is_ignored, read_rules, rules_above
 from kebab_stream.ingest.media import has_extension, media_of, size_limit
 from kebab_stream.ingest.pdf import can_read_pdf
 
@@ -161,7 +161,7 @@ def _root_folder(root: Path) -> _Folder:
         real = root.resolve(strict=True)
     except OSError as error:
         raise _unreadable_root(root, error) from error
-    return _Folder(real, "", (), repository_of(real.parent))
+    return _Folder(real, "", tuple(rules_above(real)), repository_of(real.parent))
 
 
 def repository_of(folder: Path) -> str | None:

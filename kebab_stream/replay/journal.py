@@ -6,7 +6,7 @@ what can be trusted is what the output still has: nothing is synced before the e
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -42,11 +42,11 @@ class SourceFacts:
 class State:
     """Where a run stands, counted from its very beginning."""
 
-    position: Position = Position()
+    position: Position = field(default_factory=Position)
     """In the input."""
     output: int = 0
     """Bytes of output."""
-    tally: Tally = Tally()
+    tally: Tally = field(default_factory=Tally)
     finished: bool = False
 
     def after(self, position: Position, output: bytes, tally: Tally) -> "State":
@@ -74,9 +74,7 @@ def header(config: Config, facts: SourceFacts, corpus_revision: str) -> dict[str
         "version": version(),
         "input": asdict(facts),
         "corpus_revision": corpus_revision,
-        "settings": {
-            name: _setting(config, name) for name in KEYS if name.startswith(_SETTINGS) and name not in _HOW
-        },
+        "settings": {name: _setting(config, name) for name in KEYS if name.startswith(_SETTINGS) and name not in _HOW},
     }
 
 
@@ -121,10 +119,10 @@ def trusted(journal: BinaryIO, output: BinaryIO) -> tuple[State, int]:
     Returns:
         The state up to which the output can be trusted, and the end of the journal's part about it.
     """
-    state, end = State(), journal.tell()
-    for state, end in _followed(journal, output):
-        pass
-    return state, end
+    last = State(), journal.tell()
+    for found in _followed(journal, output):
+        last = found
+    return last
 
 
 def _followed(journal: BinaryIO, output: BinaryIO) -> Iterator[tuple[State, int]]:

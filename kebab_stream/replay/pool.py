@@ -14,6 +14,8 @@ from kebab_stream.replay.worker import Lines, Worker, WorkerDiedError
 class Answerer(Protocol):
     """What answers batches, several at once."""
 
+    size: int
+    """How many batches it answers at once."""
     replaced: int
     """Workers that died."""
 
@@ -30,6 +32,7 @@ class WorkerPool:
     """Up to `size` worker processes over one state of the index. A worker starts with the first batch for it."""
 
     def __init__(self, config: Config, corpus_revision: str, size: int) -> None:
+        self.size = size
         self.replaced = 0
         self._start = partial(Worker, config, corpus_revision)
         self._turns = anyio.CapacityLimiter(size)

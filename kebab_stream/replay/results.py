@@ -3,7 +3,8 @@
 import fcntl
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, Self
 
@@ -25,7 +26,9 @@ from kebab_stream.replay.journal import (
     trusted,
 )
 from kebab_stream.replay.lines import Batch
+from kebab_stream.replay.tally import Tally
 
+_STANDARD_ERROR: Final = 2
 _FRESH_HINT: Final = "--resume continues a run that was cut off, --force replaces the file"
 
 
@@ -49,11 +52,24 @@ class Results(Protocol):
 
 
 class StreamResults:
-    """Answers on a descriptor, which stays open: standard output, or a file that cannot have a journal."""
+    """Answers without a journal: on standard output or another stream, or in a file where the input is a stream."""
 
     def __init__(self, descriptor: int) -> None:
         self.state = State()
         self._descriptor = descriptor
+
+    @classmethod
+    def open(cls, path: Path, *, force: bool) -> Self:
+        """Write to this path.
+
+        Raises:
+            InvalidInputError: it has content, and `force` is not given.
+            StorageError: it cannot be written.
+        """
+        if not force and is_regular(path):
+            _refuse_to_replace(path)
+        with writing(path):
+            return cls(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
 
     def add(self, batch: Batch, answers: Answers) -> None:
         write_all(self._descriptor, answers.output)
@@ -63,7 +79,9 @@ class StreamResults:
         """Nothing is left to do."""
 
     def close(self) -> None:
-        """The descriptor is the caller's."""
+        """Let go of the file; standard output stays open."""
+        if self._descriptor > _STANDARD_ERROR:
+            os.close(self._descriptor)
 
 
 class FileResults:
@@ -86,24 +104,25 @@ class FileResults:
             StorageError: a file cannot be read or written, or another run is writing it.
         """
         about = header(config, facts, corpus_revision)
-        with writing(path):
-            journal = _opened(path.with_name(path.name + SUFFIX))
-            try:
-                _hold_alone(journal, path)
-                output = _opened(path)
-                try:
-                    before = read_header(journal) if resume else None
-                    if before is None:
-                        return cls(output, journal, _begun(output, journal, path, to_json(about) + b"\n", force=force))
-                    if changed := changes(before, about):
-                        raise _not_resumable(path, changed)
-                    return cls(output, journal, _continued(output, journal))
-                except BaseException:
-                    output.close()
-                    raise
-            except BaseException:
-                journal.close()
-                raise
+        beside = path.with_name(path.name + SUFFIX)
+        if not (force or (resume and beside.exists())):
+            _refuse_to_replace(path)
+        with writing(path), ExitStack() as opened:
+            journal = opened.enter_context(_opened(beside))
+            _hold_alone(journal, path)
+            output = opened.enter_context(_opened(path))
+            before = read_header(journal) if resume else None
+            if before is None:
+                if not force:
+                    _refuse_to_replace(path)
+                _begin(output, journal, to_json(about) + b"\n")
+                state = State()
+            else:
+                if changed := changes(before, about):
+                    raise _not_resumable(path, changed)
+                state = _continue(output, journal)
+            opened.pop_all()
+            return cls(output, journal, state)
 
     def add(self, batch: Batch, answers: Answers) -> None:
         write_all(self._output.fileno(), answers.output)
@@ -131,9 +150,51 @@ def is_regular(path: Path) -> bool:
         return True
 
 
+def _begin(output: BinaryIO, journal: BinaryIO, header_line: bytes) -> None:
+    os.ftruncate(journal.fileno(), 0)
+    os.ftruncate(output.fileno(), 0)
+    write_all(journal.fileno(), header_line)
+    os.fsync(journal.fileno())
+
+
+def _continue(output: BinaryIO, journal: BinaryIO) -> State:
+    """Drop what cannot be trusted of both files; where the run stands then."""
+    state, end = trusted(journal, output)
+    if not state.finished:
+        os.ftruncate(output.fileno(), state.output)
+        os.ftruncate(journal.fileno(), end)
+    return state
+
+
+def _opened(path: Path) -> BinaryIO:
+    """A file to be read here and there and written at its end, created if need be."""
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666), "rb")
+
+
+def _hold_alone(journal: BinaryIO, path: Path) -> None:
+    """Lock the journal itself, so that nothing is left behind; the lock ends with the process."""
+    try:
+        fcntl.flock(journal.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StorageError(f"another replay is writing {path}", "wait for it, or write elsewhere") from None
+
+
+def _refuse_to_replace(path: Path) -> None:
+    if path.exists() and path.stat().st_size:
+        raise InvalidInputError(f"{path} has content already", _FRESH_HINT, {"path": str(path)})
+
+
+def _not_resumable(path: Path, changed: Sequence[str]) -> InvalidInputError:
+    return InvalidInputError(
+        f"{path} cannot be continued: {'; '.join(changed)}",
+        "--force, without --resume, replays from the beginning",
+        {"path": str(path), "changes": list(changed)},
+    )
+
+
 def _after(state: State, batch: Batch, answers: Answers) -> State:
     return state.after(batch.end, answers.output, _tally(batch, answers))
 
 
-def _tally(batch: Batch, answers: Answers) -> "Tally":
+def _tally(batch: Batch, answers: Answers) -> Tally:
     return answers.tally + Tally(blank_lines=batch.blank_lines)

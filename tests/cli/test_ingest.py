@@ -68,7 +68,7 @@ def test_ingest_here_and_search_just_work_without_any_setting(tmp_path: Path) ->
 
 def test_errors_of_files_are_told_even_when_quiet(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "bad.md").write_bytes(b"caf\xe9\n")
+    (tmp_path / "notes" / "bad.md").write_bytes(b"\xff\xfe\xff")
 
     done = kebab("ingest", str(tmp_path / "notes"), "--quiet", data_dir=tmp_path / "data")
 

@@ -4,7 +4,7 @@ A program of its own, which imports everything once and forks a process for each
 milliseconds. It starts no thread, which a fork would leave behind. Where something does not hold it ends with a
 traceback; else it prints counts as JSON.
 
-Half of the kills come at any moment of a run, the other half after it has begun to write index files.
+A third of the kills come at any moment of a run, a third while it writes index files, a third around the commit.
 """
 
 import functools
@@ -34,7 +34,7 @@ BASES = 4
 EDITED = (2, 9)
 """Numbers of the files that `edit` changes."""
 TITLE = "Given"
-TEXT = "walrus rare5 cat, given by itself"
+TEXT = "This is about a walrus and rare5, and it is given by itself: cat"
 
 Action = Callable[[], object]
 
@@ -115,31 +115,33 @@ def forked(work: Action) -> str:
     return result
 
 
-def telling(work: Action, pipe: int) -> object:
-    """Do some work, and write a byte to a pipe when it begins to write index files."""
+START, WRITING, COMMIT = b"s", b"w", b"c"
+"""What a run tells: that it starts, is about to write index files, is about to rename the new store."""
+
+
+def telling(work: Action, pipe: int) -> None:
+    """Do some work, and write to a pipe what it does."""
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
         if event == "os.mkdir" and str(arguments[0]).endswith(".partial"):
-            os.write(pipe, b".")
+            os.write(pipe, WRITING)
+        elif event == "os.rename" and str(arguments[0]).endswith(".kebab.sqlite.partial"):
+            os.write(pipe, COMMIT)
 
+    os.write(pipe, START)
     sys.addaudithook(hook)
     work()
-    return None
 
 
-@dataclass
-class Duration:
-    """How long a kind of run lately took, in seconds, and how long from when it began to write index files."""
+def run_and_kill(work: Action, told: bytes, share: float, durations: dict[bytes, float]) -> bool:
+    """Do some work in a process of its own, and kill that some time after it told something.
 
-    whole: float = 0.1
-    writing: float = 0.05
-
-
-def run_and_kill(work: Action, after: float | None, after_writing: float | None, duration: Duration) -> bool:
-    """Do some work in a process of its own that is killed so many seconds after it started, or began to write.
+    Args:
+        share: of the time from when it told that to its end, as it was the last time.
+        durations: that time in seconds; brought up to date by a run that ends before it is killed.
 
     Returns:
-        Whether it was killed: False if it ended before, which brings `duration` up to date.
+        Whether it was killed.
     """
     reading, writing = os.pipe()
     pid = os.fork()
@@ -147,23 +149,23 @@ def run_and_kill(work: Action, after: float | None, after_writing: float | None,
         os.close(reading)
         child(functools.partial(telling, work, writing), writing)
     os.close(writing)
-    started = began = perf_counter()
-    wait = after
+    moments: dict[bytes, float] = {}
+    wait = None
     while select.select([reading], [], [], wait)[0]:
-        if not os.read(reading, 1):  # it ended
+        now = perf_counter()
+        news = os.read(reading, 1)
+        if not news:  # it ended
+            durations |= {what: now - moment for what, moment in moments.items()}
             break
-        began = perf_counter()
-        wait = after_writing if after is None else max(0.0, started + after - began)
+        moments[news] = now
+        if told in moments:
+            wait = max(0.0, moments[told] + share * durations.get(told, 0.02) - now)
     else:
         os.kill(pid, signal.SIGKILL)
     os.close(reading)
     _, status = os.waitpid(pid, 0)
-    if os.WIFSIGNALED(status):
-        return True
-    assert status == 0, f"the run failed with {status}"
-    now = perf_counter()
-    duration.whole, duration.writing = now - started, now - began
-    return False
+    assert os.WIFSIGNALED(status) or status == 0, f"the run failed with {status}"
+    return os.WIFSIGNALED(status)
 
 
 # --- the test --------------------------------------------------------------------------------------------
@@ -178,7 +180,7 @@ class Crashes:
     current: State
     """What is committed."""
     expected: dict[str, str] = field(default_factory=dict)
-    durations: dict[str, Duration] = field(default_factory=dict)
+    durations: dict[str, dict[bytes, float]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
 
     def answers_on(self, wanted: State) -> str:
@@ -215,10 +217,8 @@ class Crashes:
         assert forked(lambda: self._mended(again)) == after, f"{step.name}: the next run did not mend it: {left}"
 
     def _killed(self, step: Step) -> bool:
-        duration = self.durations.setdefault(step.name, Duration())
-        if self.random.random() < 0.5:
-            return run_and_kill(step.run, self.random.uniform(0, 1.1) * duration.whole, None, duration)
-        return run_and_kill(step.run, None, self.random.uniform(0, 1.1) * duration.writing, duration)
+        told = self.random.choice([START, WRITING, COMMIT])
+        return run_and_kill(step.run, told, self.random.uniform(0, 1.05), self.durations.setdefault(step.name, {}))
 
     def _mended(self, again: Action) -> str:
         again()

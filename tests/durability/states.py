@@ -46,7 +46,9 @@ def path_of(file: int) -> str:
 
 def _content(file: int, version: int) -> str:
     words = WORDS[(file + version) % len(WORDS)]
-    sections = [f"## Part {part}\n\nwalrus rare{file} version{version} {words}\n" for part in range(3)]
+    # English enough that no model has to be asked for the language, which takes half a second to load.
+    about = f"This is about the walrus that is in rare{file}, and it is of version{version}: {words}"
+    sections = [f"## Part {part}\n\n{about}\n" for part in range(3)]
     return f"# Cat and dog {file}\n\n" + "\n".join(sections)
 
 

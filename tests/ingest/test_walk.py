@@ -292,3 +292,28 @@ def test_a_pdf_may_be_ten_times_as_large_as_other_files(tmp_path: Path) -> None:
 
     assert [file.doc_path for file in scan(tmp_path, max_file_bytes=1000).files] == ["a.pdf"]
     assert scan(tmp_path, max_file_bytes=1000).skips == (Skip("too_large", "a.txt"), Skip("too_large", "b.pdf"))
+
+
+def test_rules_above_the_root_count_in_a_work_tree_of_git(tmp_path: Path) -> None:
+    files = ("docs/a.md", "docs/_build/b.md", "docs/sub/c.md", "docs/kept.md", "docs/sub/draft.md")
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("text")
+    (tmp_path / ".gitignore").write_text("_build/\n/docs/sub/c.md\nkept.md\n/a.md\n")
+    (tmp_path / ".kebabignore").write_text("draft.md\n")
+    (tmp_path / "docs" / ".gitignore").write_text("!kept.md\n")
+    outside = [file.doc_path for file in walk(tmp_path / "docs", max_file_bytes=100).files]
+    (tmp_path / ".git").mkdir()
+    inside = [file.doc_path for file in walk(tmp_path / "docs", max_file_bytes=100).files]
+
+    assert outside == ["_build/b.md", "a.md", "kept.md", "sub/c.md", "sub/draft.md"]
+    assert inside == ["a.md", "kept.md"]
+
+
+def test_a_folder_that_is_ignored_itself_can_be_asked_for(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("build/\n")
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "a.md").write_text("text")
+
+    assert [file.doc_path for file in walk(tmp_path / "build", max_file_bytes=100).files] == ["a.md"]
