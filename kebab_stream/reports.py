@@ -710,13 +710,15 @@ class ComparedRun(Wire):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopChanges(Wire):
-    """What became of the first hits of run A in run B; queries that both answered, and A with a hit."""
+    """What became of the first hits of run A in run B, for queries that both answered and one of them with a hit."""
 
     same: int
     moved: int
     """Found further down."""
     lost: int
     """Not on the page any more."""
+    gained: int
+    """A had no hit, B has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

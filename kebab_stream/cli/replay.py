@@ -114,9 +114,10 @@ def _tell(report: ReplayReport, told: Common, *, to_stderr: bool) -> None:
 
 
 def _text(report: ReplayReport) -> str:
+    workers = _counted(report.workers, "worker")
     lines = [
         f"{report.total:,} queries: {report.succeeded:,} succeeded, {report.failed:,} failed",
-        f"{report.seconds:.1f} s, {report.queries_per_second:,.1f} queries/s, {_counted(report.workers, 'worker')}",
+        f"{report.seconds:.1f} s, {report.queries_per_second:,.1f} queries/s, {workers}",
     ]
     if report.bad_lines:
         lines[0] += f", {report.bad_lines:,} of them no JSON"

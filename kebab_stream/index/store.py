@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from kebab_stream.errors import IndexCorruptError, NotIndexedError, StorageError
-from kebab_stream.index.checksum import CHECKED_BYTES, checksum
+from kebab_stream.index.checksum import CHECKED_BYTES, blocks, checksum
 from kebab_stream.index.rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
@@ -42,7 +42,6 @@ _ATTEMPTS = 5
 _CHECKSUM_AT = 68
 """Where the application id is in the header of a database (https://www.sqlite.org/fileformat.html)."""
 _CHECKSUM_BYTES = 4
-_BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,10 +307,8 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 def _checksums(file: BinaryIO) -> tuple[bytes, bytes]:
     """What the checksum of a store is, and what it should be, as bytes. Reads all of the file."""
-    head = file.read(_BLOCK_BYTES)
-    end = _CHECKSUM_AT + _CHECKSUM_BYTES
-    others = chain([head[:_CHECKSUM_AT], head[end:]], iter(lambda: file.read(_BLOCK_BYTES), b""))
-    return checksum(others).to_bytes(_CHECKSUM_BYTES, "big"), head[_CHECKSUM_AT:end]
+    before, stored = file.read(_CHECKSUM_AT), file.read(_CHECKSUM_BYTES)
+    return checksum(chain([before], blocks(file))).to_bytes(_CHECKSUM_BYTES, "big"), stored
 
 
 def write_checksum(path: Path) -> None:

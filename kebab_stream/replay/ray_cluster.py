@@ -6,6 +6,9 @@ system that all nodes share, or copies.
 """
 
 import functools
+import io
+import socket
+from contextlib import ExitStack, redirect_stdout
 from importlib import import_module
 from typing import Any, Final
 
@@ -19,6 +22,7 @@ from kebab_stream.extras import version
 from kebab_stream.replay.answers import Answers, answer_lines, unanswered
 from kebab_stream.replay.worker import Lines, revision_changed
 
+_CONNECT_S: Final = 5.0
 _RETRIES: Final = 3
 """How often Ray runs a batch again whose process or node was lost."""
 
@@ -36,14 +40,16 @@ class RayCluster:
             InvalidInputError: the extra is missing, or there is no cluster at the address.
         """
         self._ray = _ray()
-        try:
-            # A driver of ours has no use for the output of workers, nor for Ray's own log on stderr.
-            self._ray.init(address=address, log_to_driver=False, logging_level="error", configure_logging=True)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise InvalidInputError(
-                f"--ray {address}: {' '.join(str(error).split())}",
-                "start one with `ray start --head`, or see its address",
-            ) from error
+        _require_reachable(address)
+        with ExitStack() as entered:
+            # Ray prints what befalls nodes on standard output, which is for results; its own logs have that too.
+            entered.enter_context(redirect_stdout(io.StringIO()))
+            try:
+                self._ray.init(address=address, log_to_driver=False, logging_level="error")
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                raise _no_cluster(address, " ".join(str(error).split())) from error
+            entered.callback(self._ray.shutdown)
+            self._entered = entered.pop_all()
         self.size = size or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         self.replaced = 0
         self._task = self._ray.remote(max_retries=_RETRIES)(_answer)
@@ -62,7 +68,7 @@ class RayCluster:
 
     async def close(self) -> None:
         """Leave the cluster, which stops what is still running for us."""
-        await run_blocking(self._ray.shutdown)
+        await run_blocking(self._entered.close)
 
     def _answered(self, lines: Lines) -> Answers:
         lost = self._ray.exceptions
@@ -99,6 +105,21 @@ def _engine(config: Config, corpus_revision: str) -> Engine:
 
 def _told(cause: BaseException) -> KebabError:
     return cause if isinstance(cause, KebabError) else RetrievalError(f"a node failed: {type(cause).__name__}: {cause}")
+
+
+def _require_reachable(address: str) -> None:
+    """Notice at once that nobody is there: Ray itself tries for more than a minute."""
+    host, _, port = address.rpartition(":")
+    if not (host and port.isdecimal()):
+        return  # `auto`, or the address of a proxy: Ray knows what it means
+    try:
+        socket.create_connection((host, int(port)), timeout=_CONNECT_S).close()
+    except OSError as error:
+        raise _no_cluster(address, error.strerror or str(error)) from error
+
+
+def _no_cluster(address: str, problem: str) -> InvalidInputError:
+    return InvalidInputError(f"--ray {address}: {problem}", "`ray start --head` starts a cluster and tells its address")
 
 
 def _ray() -> Any:

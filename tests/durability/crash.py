@@ -83,6 +83,12 @@ def bring_to(library: Library, wanted: State) -> None:
         ingest_text(library.config, Text(data=text.encode(), title=title))
 
 
+def answers_after(library: Library, wanted: State) -> str:
+    """What is told of a state after a fresh ingest."""
+    bring_to(library, wanted)
+    return answers(library.config)
+
+
 # --- processes -------------------------------------------------------------------------------------------
 
 
@@ -190,7 +196,7 @@ class Crashes:
             config = self.library.config
             place = config.storage.data_dir.with_name("expected")
             other = Library(self.library.root, replace(config, storage=replace(config.storage, data_dir=place)))
-            self.expected[name] = forked(lambda: (bring_to(other, wanted), answers(other.config))[1])
+            self.expected[name] = forked(lambda: answers_after(other, wanted))
             shutil.rmtree(place)
         return self.expected[name]
 

@@ -16,9 +16,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from kebab_stream.config import Config, Search
 from kebab_stream.errors import KebabError
-from kebab_stream.index import graph, snapshot, store
+from kebab_stream.index import graph
 from kebab_stream.index.graph import GRAPH_FILE
 from tests.durability.states import answers
 from tests.embed.test_static import write_model
@@ -85,6 +87,8 @@ def _damaged(content: bytes, kind: str, choices: random.Random) -> bytes:
             return content + b"\0"
         case "flipped":
             return content[:place] + bytes([content[place] ^ 1 << choices.randrange(8)]) + content[place + 1 :]
+        case _:
+            pass
     new = bytes(4096) if kind == "zeroed" else choices.randbytes(8)
     start = place // len(new) * len(new)  # a page of the store, a number of an index file
     end = min(start + len(new), len(content))
@@ -103,10 +107,12 @@ def main(place: str, seed: str, rounds: str, limit: str) -> None:
     """Run the test on a library that is there already."""
     signal.alarm(_SECONDS)
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
-    graph.LEAST_ASKED, graph.OVER_FETCH = 8, 0  # the graph is walked, though it is small
+    graph.LEAST_ASKED, graph.OVER_FETCH = 8, 0  # walked, though it is small
     library = library_with_graph(Path(place))
     right = answers(library.config)
-    snapshot.CHECKED_BYTES = store.CHECKED_BYTES = int(limit)
+    patch = pytest.MonkeyPatch()
+    for module in ("snapshot", "store"):
+        patch.setattr(f"kebab_stream.index.{module}.CHECKED_BYTES", int(limit))
     choices = random.Random(int(seed))
     counts: Counter[str] = Counter()
     for _ in range(int(rounds)):

@@ -27,6 +27,7 @@ def test_two_hundred_killed_ingests_leave_one_committed_state_each(tmp_path: Pat
         assert process.returncode == 0, err
         counts += Counter(json.loads(out))
 
+    sys.stdout.write(f"{dict(counts)}\n")
     assert counts["kills"] == 2 * KILLS >= 200
     assert min(counts[name] for name in STEPS) >= 5, counts
     assert min(counts["old"], counts["new"]) >= 5, counts
