@@ -84,7 +84,11 @@ def _config(config: Config) -> Check:
     if config.path is None:
         return _found("config", "ok", "no config file: defaults, and what the environment says")
     path = encodable(str(config.path))
-    if renames := pending(read_toml(config.path) or {}):
+    try:
+        renames = pending(read_toml(config.path) or {})
+    except KebabError as error:  # a server may run with settings from before somebody edited the file
+        return _failed("config", error)
+    if renames:
         names = ", ".join(f"{rename.old} is {rename.new} now" for rename in renames)
         hint = "run `kebab config migrate`; until then the old names go on working"
         return _found("config", "warn", f"{path}: {names}", hint, path=path)

@@ -85,6 +85,19 @@ def test_a_setting_under_its_old_name_is_a_warning_only(data_dir: Path, tmp_path
     assert (report.checks[0].status, "kebab config migrate" in str(report.checks[0].hint)) == ("warn", True)
 
 
+def test_a_file_that_was_spoiled_after_it_was_read_is_a_failed_check_among_the_others(data_dir: Path) -> None:
+    file = data_dir.parent / "c.toml"
+    file.write_text(f'[storage]\ndata_dir = "{data_dir}"\n')
+    config = load_config(file, environ={"HOME": "/home/ada"})
+    file.write_text("[storage\n")
+
+    found = checks(config)
+
+    assert {name: check.status for name, check in found.items()} == {**dict.fromkeys(NAMES, "ok"), "config": "fail"}
+    assert found["config"].details["code"] == "config_invalid"
+    assert "line 1" in found["config"].message
+
+
 def test_a_read_only_folder_is_fully_checked_and_a_warning(fixture_data: Path) -> None:
     with public_folder() as folder:
         shutil.copytree(fixture_data, folder / "data")

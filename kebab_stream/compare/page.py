@@ -62,7 +62,7 @@ def _run_row(name: str, run: ComparedRun) -> Sequence[str]:
 
 def _worst(report: CompareReport) -> Iterator[str]:
     if report.worst:
-        yield f"<section><details open><summary>The {len(report.worst)} queries that changed most</summary>\n"
+        yield "<section><details open><summary>The queries that changed most</summary>\n"
         yield _table(("query", "first hits of A", "first hits of B"), map(_worst_row, report.worst), "texts")
         yield "</details></section>\n"
 

@@ -88,8 +88,13 @@ class Store:
         path = data_dir / STORE_FILE
         for _ in range(_ATTEMPTS):
             with _opened(path) as file:
+                try:
+                    connection = connect_readonly(path)
+                except StorageError:
+                    _check_sum(path, file)  # SQLite takes some damages for a file that it may not open
+                    raise
                 # What is open keeps its inode: if the name still has it, SQLite opened this very file.
-                store = cls(connect_readonly(path), path, _File.of(os.fstat(file.fileno())))
+                store = cls(connection, path, _File.of(os.fstat(file.fileno())))
                 try:
                     if store.is_current():
                         store._check(file)
@@ -338,10 +343,11 @@ def translated(path: Path) -> Iterator[None]:
     except sqlite3.ProgrammingError:
         raise
     except sqlite3.OperationalError as error:
-        if str(error).startswith("no such"):  # table or column
-            raise store_corrupt(path, str(error)) from error
         if str(error).startswith("Could not decode"):  # its text quotes the document
             raise store_corrupt(path, "a text in it is not UTF-8") from error
+        # Our statements are right, so what SQLite cannot make sense of is the file: a table that is not there.
+        if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:
+            raise store_corrupt(path, str(error)) from error
         raise StorageError(f"{path}: {error}") from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise store_corrupt(path, str(error)) from error

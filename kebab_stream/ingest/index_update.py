@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kebab_stream.analyser import fold
 from kebab_stream.embed import Embedder
-from kebab_stream.errors import IndexCorruptError
+from kebab_stream.errors import IndexCorruptError, KebabError
 from kebab_stream.index.cache import EmbeddingCache
 from kebab_stream.index.data_folder import generations
 from kebab_stream.index.generation import (
@@ -120,9 +120,13 @@ class IndexUpdate:
             embedding=self._spec(),
             graph_above=self._graph_above,
         )
-        self._store.set_meta("corpus_revision", revision)
-        self._store.set_meta(SEAL, seal_of(self._folder / revision))
-        self._store.commit()
+        try:
+            self._store.set_meta("corpus_revision", revision)
+            self._store.set_meta(SEAL, seal_of(self._folder / revision))
+            self._store.commit()
+        except KebabError:  # the old state stands; a disk that is full needs the room
+            shutil.rmtree(self._folder / revision, ignore_errors=True)
+            raise
         self.remove_leftovers()
         if self._cache:
             self._cache.trim(_CACHED_PER_CHUNK * max(self._store.count("chunks"), _LEAST_CACHED))

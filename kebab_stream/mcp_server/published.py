@@ -17,7 +17,8 @@ Schema = dict[str, Any]
 
 ERROR: Final = "error.v1"
 _TYPES: Final[Mapping[object, str]] = {str: "string", int: "integer", float: "number", bool: "boolean"}
-_TEXTS: Final[Schema] = {"type": ["string", "array"], "items": {"type": "string"}}
+_TEXTS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
+"""A single text is accepted as well. Saying so makes some clients send an array as the text `["a"]`."""
 _SAID_BY_TYPE: Final = re.compile(
     "text(?: or an array of texts)?(?:, |$)|a whole number from [0-9]+(?: to [0-9]+)?(?:, where |; |$)|true or false$"
 )

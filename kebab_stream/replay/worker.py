@@ -5,7 +5,7 @@ Spawned, never forked: the parent has threads, and a model loaded before a fork 
 
 import signal
 from collections.abc import Sequence
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 
 from kebab_stream.config import Config
@@ -37,7 +37,8 @@ class Worker:
         self._pipe, theirs = _PROCESSES.Pipe()
         self._process = _PROCESSES.Process(target=_serve, args=(theirs, config), daemon=True)
         # Ctrl-C reaches every process of a terminal; the parent alone decides what it means. What is blocked in this
-        # thread is blocked in the process that it starts, from its first moment on.
+        # thread is blocked in the process that it starts, from its first moment on. (Starting the tracker unblocks.)
+        resource_tracker.ensure_running()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._process.start()

@@ -10,6 +10,7 @@ from tests.paths import ROOT
 
 READMES = sorted(ROOT.glob("README*.md"))
 PAGES = sorted(ROOT.glob("docs/*.md"))
+INTEGRATIONS = ROOT / "integrations" / "README.md"
 
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
@@ -22,10 +23,10 @@ def test_the_korean_readme_has_the_same_commands() -> None:
 def test_a_readme_lists_every_page(readme: Path) -> None:
     linked = {target for target, _ in _LINK.findall(readme.read_text(encoding="utf-8"))}
 
-    assert {f"docs/{page.name}" for page in PAGES} <= linked
+    assert {f"docs/{page.name}" for page in PAGES} | {"integrations/README.md"} <= linked
 
 
-@pytest.mark.parametrize("page", [*READMES, *PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*READMES, *PAGES, INTEGRATIONS, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
 def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     for target, anchor in _LINK.findall(page.read_text(encoding="utf-8")):
         there = page.parent / target if target else page
@@ -33,7 +34,7 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(there), f"{target}#{anchor}"
 
 
-@pytest.mark.parametrize("page", [*READMES, *PAGES], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*READMES, *PAGES, INTEGRATIONS], ids=lambda page: page.name)
 def test_a_page_has_one_sentence_per_line(page: Path) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "x", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     paragraphs = [line for line in text.splitlines() if not line.startswith(("|", "- ", "#"))]

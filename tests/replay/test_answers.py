@@ -16,6 +16,7 @@ from kebab_stream.replay.tally import Tally
 from tests.corpora import config_of
 from tests.wire import checked
 
+BAD = "\N{REPLACEMENT CHARACTER}"
 LINES = [
     b'{"query":"coffee","k":2,"id":123456789012345678901234567890}',
     b'  {"query": "", "meta" : "\\u00e9"} \r',
@@ -50,7 +51,7 @@ def test_a_line_is_what_a_bulk_run_writes(fixture_data: Path) -> None:
         ),
         (Line(9, b"NaN"), "NaN", "line 9: not valid JSON: "),
         (Line(10, "커".encode() * 2000), "커" * 1024, "line 10: not valid JSON: "),
-        (Line(11, b"\xff" * 2000), "\N{REPLACEMENT CHARACTER}" * 1024, "line 11: not valid UTF-8 at byte 1"),
+        (Line(11, b"\xff" * 2000), BAD * 1024, "line 11: not valid UTF-8 at byte 1"),
         (LongLine(12, b'{"query":"' + b"a" * 4086), '{"query":"' + "a" * 1014, "line 12: longer than 1,048,576 bytes"),
     ],
 )

@@ -9,6 +9,8 @@ from kebab_stream.bulk.validate import LIMITS
 from kebab_stream.ndjson import JSON_SPACE, Line
 from kebab_stream.replay.lines import BATCH_BYTES, BATCH_LINES, Batch, BatchCutter, LongLine, Position, batches
 
+START = Position()
+
 pieces = st.sampled_from(
     [b"", b" ", b"\r", b'{"query":"a"}', b"x", b"\xff\xfe", b"\xef\xbb\xbf", "커피".encode(), b"{}\r"]
 )
@@ -17,7 +19,7 @@ inputs = st.tuples(st.lists(pieces, max_size=130), st.booleans()).map(
 )
 
 
-def cut(data: bytes, start: Position = Position(), step: int = 1 << 16) -> list[Batch]:
+def cut(data: bytes, start: Position = START, step: int = 1 << 16) -> list[Batch]:
     cutter = BatchCutter(start)
     rest = data[start.offset :]
     found = [batch for at in range(0, len(rest), step) for batch in cutter.feed(rest[at : at + step])]

@@ -1,6 +1,5 @@
 """Results with a journal: whatever a crash left, a run goes on from what can be trusted."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -192,4 +191,4 @@ def test_lines_of_an_input_are_counted(folder: Path, data: bytes) -> None:
         facts = facts_of(file)
 
     lines = data.split(b"\n")
-    assert (facts.size, facts.lines) == (os.path.getsize(path), len(lines) - (lines[-1] == b""))
+    assert (facts.size, facts.lines) == (path.stat().st_size, len(lines) - (lines[-1] == b""))

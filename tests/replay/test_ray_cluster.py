@@ -1,0 +1,59 @@
+"""`kebab replay --ray`, on a real cluster of two nodes."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import environment, kebab
+from tests.paths import ROOT
+from tests.wire import checked
+
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="the extra `ray` is not installed")
+
+NOTICE_SOON = {
+    "RAY_health_check_initial_delay_ms": "500",
+    "RAY_health_check_period_ms": "500",
+    "RAY_health_check_timeout_ms": "1000",
+    "RAY_health_check_failure_threshold": "2",
+}
+"""After how long a node counts as lost; by default it takes half a minute."""
+
+
+@needs_ray
+def test_a_lost_node_changes_nothing(fixture_data: Path, tmp_path: Path) -> None:
+    queries, target, plain = tmp_path / "queries.ndjson", tmp_path / "results.ndjson", tmp_path / "plain.ndjson"
+    queries.write_bytes(b"".join(b'{"query":"coffee %d","k":20}\n' % number for number in range(1500)) + b"no json")
+    assert kebab("replay", str(queries), "-o", str(plain), data_dir=fixture_data).status == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.replay.cluster", fixture_data, queries, target, str(plain.stat().st_size // 4)],
+        capture_output=True,
+        env=environment(None, NOTICE_SOON),
+        cwd=ROOT,
+        timeout=200,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr.decode()
+    report = checked(done.stdout.splitlines()[-1])
+    assert (report["total"], report["failed"], report["workers"]) == (1501, 1, 2)
+    assert target.read_bytes() == plain.read_bytes()
+
+
+@needs_ray
+def test_an_address_where_no_cluster_is_is_told(fixture_data: Path, tmp_path: Path) -> None:
+    (tmp_path / "q").write_bytes(b'{"query":"a"}\n')
+    done = kebab("replay", "q", "-o", "a", "--ray", "127.0.0.1:1", "--json", data_dir=fixture_data, cwd=tmp_path)
+
+    assert (done.status, done.error["code"]) == (2, "invalid_input")
+    assert done.error["message"] == "--ray 127.0.0.1:1: Connection refused"
+
+
+def test_without_the_extra_it_is_named(fixture_data: Path, tmp_path: Path) -> None:
+    (tmp_path / "ray.py").write_text("raise ImportError", encoding="utf-8")  # found before the real one
+    (tmp_path / "q").write_bytes(b'{"query":"a"}\n')
+    done = kebab("replay", "q", "-o", "a", "--ray", "auto", "--json", data_dir=fixture_data, cwd=tmp_path)
+
+    assert (done.status, done.error["hint"]) == (2, "install kebab-stream[ray]")
