@@ -1,7 +1,8 @@
 """The journal of a run: what it was about, then one line for each batch that is in the output.
 
 A line is written after the output it speaks of, and has the checksum of that output. So whatever a crash left behind,
-what can be trusted is what the output still has: nothing is synced before the end, and no order of writes is relied on.
+what can be trusted is what the output still has: no order of writes is relied on, and nothing but the first line of the
+journal is synced before the end.
 """
 
 import hashlib
