@@ -45,7 +45,7 @@ def main() -> None:
         subprocess.run([*KEBAB, "ingest", "--quiet", *sources], env=environment, check=True, stdout=sys.stderr)  # noqa: S603  # our own program
         say("| mode | workers | queries/s | p50 ms | p90 ms | p99 ms | RSS (private) MiB: parent, workers |")
         say("| --- | --- | --- | --- | --- | --- | --- |")
-        for mode in MODES:
+        for mode in options.modes:
             queries = of_mode(options.queries, mode, folder / f"{mode}.ndjson")
             outputs = []
             for workers in options.workers:
@@ -54,7 +54,7 @@ def main() -> None:
                 outputs.append(digest(target))
             if options.check:
                 outputs.append(interrupted(queries, folder / "killed.ndjson", environment, kills=20))
-                say(f"{mode}: {len(outputs)} outputs, {len(set(outputs))} different")
+                say(f"{mode}: {len(outputs)} outputs, {'all the same' if len(set(outputs)) == 1 else 'NOT the same'}")
             say(loop(queries, mode, environment, options.sample))
 
 
@@ -63,6 +63,7 @@ def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, help="folder of folders of documents")
     parser.add_argument("queries", type=Path)
+    parser.add_argument("--modes", nargs="+", default=MODES)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--sample", type=int, default=30, help="searches of the loop")
     parser.add_argument("--check", action="store_true", help="compare the outputs")

@@ -9,7 +9,8 @@ The text is normalised to NFKC and cut into runs of one script. What a run gives
 - Anything else (Latin, Cyrillic, Arabic, …, digits, `_`) is a word. A plain word gives one term: case folded, Latin
   diacritics removed, stemmed (Snowball English). An identifier (camelCase, `snake_case`, `utf8`) gives itself whole,
   then each part as if it were a word: `getUserName` → getusernam, get, user, name. The whole is stemmed like a plain
-  word, so that `getusername` finds it too. Hyphens and dots separate words.
+  word, so that `getusername` finds it too. Words with hyphens between them also give themselves written together, if
+  they begin with a letter: `e-mail` → email, e, mail. Dots separate words.
 
 Words longer than `MAX_TERM_CHARS` (encoded data, mostly) give that many characters as the whole and no more than
 `MAX_PARTS` parts, so no text makes a giant term and the time is linear in the text.
@@ -17,17 +18,32 @@ Words longer than `MAX_TERM_CHARS` (encoded data, mostly) give that many charact
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from enum import IntEnum
 from functools import lru_cache
+from itertools import chain
 from operator import add
 from threading import Lock
 
 import Stemmer
 
-ANALYSER_VERSION = "2"
+ANALYSER_VERSION = "3"
 """Changes whenever a text may give other terms than before; an index keeps the version it was built with."""
 
 MAX_TERM_CHARS = 64
 MAX_PARTS = 64
+
+
+class Script(IntEnum):
+    """What a text is written in, as far as it tells languages apart. The numbers are stored."""
+
+    LATIN = 0
+    """Also what has no letters."""
+    HANGUL = 1
+    HAN = 2
+    """Chinese, and Japanese with its Kana."""
+    OTHER = 3
+
 
 _HANGUL = r"\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7fb"
 _HAN_AND_KANA = (
@@ -43,11 +59,18 @@ _MARKS = (
     r"\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     r"\u0711-\u074a\u0816-\u082d\u0898-\u0963\u0966-\u0dff\u0f71-\u0fbc\u1dc0-\u1dff\u20d0-\u20dc\ufe20-\ufe2f"
 )
+_WORD = rf"(?=\w)(?:[^\W{_HANGUL}{_SPACELESS}]+|[{_MARKS}]+)+"
 _RUN = re.compile(
     rf"([{_HANGUL}]+|[{_SPACELESS}]+)"
-    rf"|((?=\w)(?:[^\W{_HANGUL}{_SPACELESS}]+|[{_MARKS}]+)+)"
+    rf"|({_WORD}(?:[-‐]{_WORD})*)"
     r"(?:['’](?i:s|t|re|ve|ll|d|m)\b)?"  # user's, don't: the English ending is no term
 )
+_HYPHEN = re.compile("[-‐]")  # the second one is U+2010; NFKC makes it of U+2011
+_LETTERS = {
+    Script.HANGUL: re.compile(f"[{_HANGUL}]"),
+    Script.HAN: re.compile(f"[{_HAN_AND_KANA}]"),
+    Script.OTHER: re.compile(rf"[^\W\d_A-Za-z\u00aa-\u02af\u1e00-\u1eff\uff21-\uff5a{_HANGUL}{_HAN_AND_KANA}]"),
+}
 _HANGUL_FIRST = re.compile(f"[{_HANGUL}]")
 _BEGINNING = "^"
 """Marks the beginning of a word; no other term has it."""
@@ -64,29 +87,57 @@ _INVISIBLE = re.compile(r"[\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufeff\U000e0100
 # Normalising sorts combining marks in quadratic time; no writing system stacks 30 (UAX #15, stream-safe text).
 _TOO_MANY_MARKS = re.compile(r"([^\w\s\x00-\x7f]{30})[^\w\s\x00-\x7f]+")
 
+_ASKS_IN_ENGLISH = frozenset(("what", "which", "who", "whom", "whose", "when", "where", "why", "how"))
+_ASKS_IN_KOREAN = re.compile(
+    "(?:무엇|무슨|뭐|누구|언제|어디|얼마)[가-힣]{0,5}"  # with endings: 무엇입니까, 언제였나요
+    "|누가|어느|어떤|어떻게|어떠한|왜|몇"
+)
+_LEAST_ASKED_FOR = 3
+
 _stemmer = Stemmer.Stemmer("english", 0)
 _stemmer_lock = Lock()
 
 
 def terms(text: str) -> list[str]:
-    """Analyse a text or a query.
+    """Analyse a text, or a query as it is written.
 
     Never raises, whatever the string holds. Canonically equivalent texts give the same terms.
 
     Returns:
         Terms in text order, repeats kept, each of 1…`MAX_TERM_CHARS` code points; none for punctuation only.
     """
-    if not text.isascii():
-        text = _normalised(text)
     found: list[str] = []
-    for spaceless, word in _RUN.findall(text):
-        if spaceless:
-            found += map(add, spaceless, spaceless[1:]) if len(spaceless) > 1 else spaceless
-            if len(spaceless) > 1 and _HANGUL_FIRST.match(spaceless):
-                found.append(_BEGINNING + spaceless[:2])
-        else:
-            found += _remembered(word) if len(word) <= MAX_TERM_CHARS else _word_terms(word)
+    for spaceless, words in _runs(text):
+        found += _spaceless_terms(spaceless) if spaceless else _latin_terms(words)
     return found
+
+
+def query_terms(text: str) -> list[str]:
+    """What a query looks for: its terms without those of the words that only ask, `what` or `무엇입니까`.
+
+    No passage is found by these, but they are rare in texts that answer, and BM25 takes rare words for important ones.
+    They stay where fewer than `_LEAST_ASKED_FOR` terms would be left: a short query names things, such as `where` of
+    SQL, and so does a word in capitals.
+    """
+    found: list[str] = []
+    for spaceless, words in _runs(text):
+        if spaceless:
+            found += () if _ASKS_IN_KOREAN.fullmatch(spaceless) else _spaceless_terms(spaceless)
+        elif not (words.casefold() in _ASKS_IN_ENGLISH and words[1:].islower()):
+            found += _latin_terms(words)
+    return found if len(found) >= _LEAST_ASKED_FOR else terms(text)
+
+
+def script_of(text: str) -> Script:
+    """The script that a text is in: the one besides Latin that has most letters, if it is a tenth of them; or Latin.
+
+    A tenth, because a text about software is in the language that its sentences are in, full of Latin names or not.
+    """
+    if text.isascii():
+        return Script.LATIN
+    counts = {script: len(pattern.findall(text)) for script, pattern in _LETTERS.items()}
+    script = max(counts, key=lambda one: (counts[one], -one))
+    return script if 10 * counts[script] > sum(map(str.isalpha, text)) else Script.LATIN
 
 
 def fold(text: str) -> str:
@@ -95,6 +146,33 @@ def fold(text: str) -> str:
     Never raises. Folding again changes nothing.
     """
     return " ".join(unicodedata.normalize("NFKC", _normalised(text).casefold()).split())
+
+
+def _runs(text: str) -> list[tuple[str, str]]:
+    """Each run as (itself, "") if it is Hangul or has no spaces, else as ("", words with hyphens between them)."""
+    return _RUN.findall(text if text.isascii() else _normalised(text))
+
+
+def _spaceless_terms(run: str) -> Iterable[str]:
+    if len(run) == 1:
+        return (run,)
+    pairs = map(add, run, run[1:])
+    return (*pairs, _BEGINNING + run[:2]) if _HANGUL_FIRST.match(run) else pairs
+
+
+def _latin_terms(words: str) -> Iterable[str]:
+    return _remembered(words) if len(words) <= MAX_TERM_CHARS else _words_terms(words)
+
+
+def _words_terms(words: str) -> tuple[str, ...]:
+    parts = _HYPHEN.split(words)
+    if len(parts) == 1:
+        return _word_terms(words)
+    apart = tuple(chain.from_iterable(map(_word_terms, parts)))
+    together = "".join(parts)
+    if len(together) > MAX_TERM_CHARS or not together[0].isalpha():
+        return apart
+    return (_stem(_without_latin_diacritics(together).strip("_")), *apart)
 
 
 def _normalised(text: str) -> str:
@@ -116,7 +194,7 @@ def _word_terms(word: str) -> tuple[str, ...]:
     return (_stem(word), *(_stem(part) for part in parts))
 
 
-_remembered = lru_cache(maxsize=1 << 15)(_word_terms)
+_remembered = lru_cache(maxsize=1 << 15)(_words_terms)
 
 
 def _without_latin_diacritics(word: str) -> str:

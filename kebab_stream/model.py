@@ -24,6 +24,13 @@ MODES: tuple[Mode, ...] = ("lexical", "vector", "hybrid")
 TRUST_LEVELS: tuple[TrustLevel, ...] = ("generated", "secondary", "primary")
 """From least to most trusted."""
 
+FILES = "_files"
+"""Source of the files outside all sources that were ingested one by one."""
+TEXTS = "_stdin"
+"""Source of the texts that were given, and are no files."""
+COPIES = (FILES, TEXTS)
+"""Sources without a folder: the store has the only copy of their documents, and no scan ever removes one."""
+
 
 class _WireConfig(dict[str, object]):
     """What pydantic needs to know when it makes a schema of a wire object (it is not imported for that)."""

@@ -84,7 +84,7 @@ def test_an_identifier_is_found_by_its_parts_and_in_any_case(query: str) -> None
         ("ภาษาไทย", ["ภา", "าษ", "ษา", "าไ", "ไท", "ทย"]),
     ],
 )
-def test_hangul_and_scripts_without_spaces_give_bigrams_and_hangul_its_beginning(text: str, expected: list[str]) -> None:
+def test_scripts_without_spaces_give_bigrams_and_hangul_its_beginning(text: str, expected: list[str]) -> None:
     assert terms(text) == expected
 
 

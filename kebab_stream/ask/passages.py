@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from kebab_stream.analyser import terms
+from kebab_stream.analyser import query_terms
 from kebab_stream.engine import Engine
 from kebab_stream.model import ChunkId, Citation, DocId, SearchHit, SearchQuery
 
@@ -55,8 +55,7 @@ def find_passages(engine: Engine, question: SearchQuery) -> Found:
     hits = engine.search_with_opts(replace(question, k=question.k or DEFAULT_K)).hits
     if not hits:
         return Found(hits=0, passages=(), missing="no_hits")
-    query_terms = terms(question.query)
-    _, most = engine.snapshot.generation.lexical.scores(query_terms)
+    _, most = engine.snapshot.generation.lexical.scores(query_terms(question.query))
     if not has_evidence(hits, most):
         return Found(hits=len(hits), passages=(), missing="low_evidence")
     texts = _texts(engine, hits)

@@ -144,7 +144,7 @@ def _note(result: FetchResult) -> str | None:
     if result.hint:
         return f"[truncated; {result.hint}]"
     if result.truncated:
-        return f"[truncated; go on with kebab fetch span --source {shlex.quote(result.source_id)} {_rest(result)}]"
+        return f"[truncated; go on with kebab fetch span --source {shlex.quote(result.source_id)} -- {_rest(result)}]"
     if result.citation is None:
         size = f"{result.total_lines} lines" if result.total_pages is None else f"{result.total_pages} pages"
         return f"no text there: {result.doc_path} has {size}"

@@ -19,7 +19,7 @@ Examples:
 @click.option("--title", required=True, metavar="TITLE", help="What the text is; a new text of that title replaces it.")
 @click.option("--name", metavar="FILE", help="File name: its ending tells the kind of text.  [default: TITLE.md]")
 @click.option("--tag", "tags", multiple=True, metavar="T", help="A tag, besides those in its front matter; repeatable.")
-@click.option("--source-type", default="notes", show_default=True, metavar="T", help="Label for --source-type filters.")
+@click.option("--source-type", metavar="T", help="Label for --source-type filters.  [default: notes]")
 @click.option(
     "--trust-level",
     type=click.Choice(TRUST_LEVELS),
@@ -28,11 +28,13 @@ Examples:
     help="How far it is trusted.",
 )
 @common_options
-def command(title: str, name: str | None, tags: tuple[str, ...], source_type: str, trust_level: TrustLevel) -> None:
+def command(
+    title: str, name: str | None, tags: tuple[str, ...], source_type: str | None, trust_level: TrustLevel
+) -> None:
     """Index the text on stdin as a stored copy, which stays until it is replaced or removed."""
     config = settings()
     refuse_if_readonly(config.readonly, "ingest-stdin")
-    for option, value in (("--title", title), ("--source-type", source_type), *(("--tag", tag) for tag in tags)):
+    for option, value in (("--title", title), *(("--tag", tag) for tag in tags)):
         if not value.strip():
             raise InvalidInputError(f"{option} is blank", "give it a value, or leave it out where it is optional")
     from kebab_stream.ingest import Text, ingest_text  # late: parsers and models

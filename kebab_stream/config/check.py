@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kebab_stream.config.refusals import Place, bad_value
 from kebab_stream.config.settings import SOURCES, Chunking, Config, Embedding, Source
+from kebab_stream.model import COPIES
 
 Places = Mapping[str, Place]
 
@@ -78,6 +79,10 @@ def _check_key_variable(variable: str | None, place: Place) -> None:
 
 
 def _check_sources(sources: Sequence[Source], origin: str) -> None:
+    for index, source in enumerate(sources):
+        if source.id in COPIES:
+            name = f"{SOURCES}[{index}].id"
+            raise bad_value(Place(name, origin), source.id, "another name: kebab keeps single documents under this one")
     first: dict[str, int] = {}
     for index, source in enumerate(sources):
         prefix = f"{SOURCES}[{index}]"

@@ -21,6 +21,9 @@ _KEY_BYTES = 16
 _CHECKSUM_BYTES = 8
 _MAX_VARIABLES = 500
 
+_DAMAGE = (sqlite3.Error, KeyError, TypeError, ValueError)
+"""The last three come of rows that make no sense, and of SQLite's own messages where they quote them."""
+
 Vectors = NDArray[np.int8]
 Result = TypeVar("Result")
 
@@ -44,7 +47,7 @@ class EmbeddingCache:
         """
         cache = cls(data_dir / CACHE_FILE, scope, dim)
         for _ in range(2):  # the second time without what was no database (any more)
-            with contextlib.suppress(sqlite3.Error):
+            with contextlib.suppress(*_DAMAGE):
                 cache._connection = _connect(cache._path)
                 break
             cache._give_up()
@@ -63,7 +66,8 @@ class EmbeddingCache:
         def find(connection: sqlite3.Connection) -> dict[str, Vectors]:
             found = {}
             for key, checksum, data in _rows_of(connection, list(text_of)):
-                if checksum == _checksum(key, data) and len(data) % self._dim == 0:  # else it counts as unknown
+                # What is no blob of the right length and checksum counts as unknown.
+                if isinstance(data, bytes) and len(data) % self._dim == 0 and checksum == _checksum(key, data):
                     found[text_of[key]] = np.frombuffer(data, np.int8).reshape(-1, self._dim)
             return found
 
@@ -93,7 +97,7 @@ class EmbeddingCache:
         """What an action on the file gives, or None; a file that fails is not used again."""
         try:
             return action(self._connection) if self._connection else None
-        except sqlite3.Error:
+        except _DAMAGE:
             self.close()
             self._give_up()
             return None

@@ -3,6 +3,7 @@
     chunk_ids.bin    (n, 16) uint8, ascending: a chunk's number is its row
     doc_ids.bin      (m, 16) uint8, ascending: the documents that have chunks; a document's number is its row
     chunk_docs.bin   (n,) int32: the document number of each chunk
+    scripts.bin      (n,) uint8: the script of each chunk's text, an `analyser.Script`
     ...              the files of the two indexes
     manifest.json    versions, counts, and the size and checksum of each file
 
@@ -20,7 +21,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kebab_stream.analyser import ANALYSER_VERSION
+from kebab_stream.analyser import ANALYSER_VERSION, Script
 from kebab_stream.errors import IndexCorruptError, StorageError
 from kebab_stream.index.arrays import mapped, write_array
 from kebab_stream.index.checksum import check_file, file_checksum
@@ -31,13 +32,14 @@ from kebab_stream.index.moves import Moves
 from kebab_stream.index.texts import TextIndex, write_texts
 from kebab_stream.index.vectors import VectorBuilder, VectorIndex, write_vectors
 
-INDEX_VERSION = "1"
+INDEX_VERSION = "2"
 """Version of the format of a generation."""
 
 _MANIFEST = "manifest.json"
 _CHUNK_IDS = "chunk_ids.bin"
 _DOC_IDS = "doc_ids.bin"
 _CHUNK_DOCS = "chunk_docs.bin"
+_SCRIPTS = "scripts.bin"
 _ID_BYTES = 16
 
 
@@ -68,6 +70,7 @@ class Additions:
     """Chunks that are new in a generation, in the order they came."""
 
     ids: list[bytes] = field(default_factory=list)
+    scripts: list[Script] = field(default_factory=list)
     lexical: LexicalBuilder = field(default_factory=LexicalBuilder)
     vectors: VectorBuilder = field(default_factory=VectorBuilder)
     texts: list[bytes] = field(default_factory=list)
@@ -82,6 +85,7 @@ class Generation:
     chunk_ids: NDArray[np.uint8]
     doc_ids: NDArray[np.uint8]
     chunk_docs: NDArray[np.int32]
+    scripts: NDArray[np.uint8]
     lexical: LexicalIndex
     vectors: VectorIndex | None
     texts: TextIndex
@@ -108,12 +112,13 @@ class Generation:
             chunk_ids=chunk_ids,
             doc_ids=_mapped_ids(folder / _DOC_IDS),
             chunk_docs=mapped(folder / _CHUNK_DOCS, np.dtype("<i4")),
+            scripts=mapped(folder / _SCRIPTS, np.dtype(np.uint8)),
             lexical=LexicalIndex.open(folder),
             vectors=vectors,
             texts=TextIndex.open(folder),
             graph=Graph.open(folder, vectors, chunk_ids, graph_file[1]) if vectors and graph_file else None,
         )
-        counts = [len(generation.chunk_ids), len(generation.chunk_docs)]
+        counts = [len(generation.chunk_ids), len(generation.chunk_docs), len(generation.scripts)]
         counts += [generation.lexical.n_chunks, generation.texts.n_chunks]
         if generation.vectors:
             counts.append(generation.vectors.n_chunks)
@@ -214,6 +219,7 @@ def write_generation(
         write_array(partial / _CHUNK_IDS, chunk_ids)
         write_array(partial / _DOC_IDS, _as_rows(documents))
         write_array(partial / _CHUNK_DOCS, chunk_docs)
+        write_array(partial / _SCRIPTS, _scripts(moves, old, added))
         write_lexical(partial, moves, old=old.lexical if old else None, added=added.lexical)
         write_texts(partial, moves, old=old.texts if old else None, added=added.texts)
         n_windows = 0
@@ -260,6 +266,11 @@ def _moves(chunk_ids: NDArray[np.uint8], old: Generation | None, added: Addition
     old_to_new = _numbers_of(old.chunk_ids, chunk_ids) if old else np.empty(0, dtype=np.int32)
     old_to_new[np.isin(old_to_new, added_to_new)] = -1
     return Moves(len(chunk_ids), old_to_new, added_to_new)
+
+
+def _scripts(moves: Moves, old: Generation | None, added: Additions) -> NDArray[np.uint8]:
+    new = np.array(added.scripts, dtype=np.uint8)
+    return (np.concatenate([new, old.scripts]) if old else new)[moves.origins()]
 
 
 def _check_moves(folder: Path, moves: Moves) -> None:

@@ -292,8 +292,15 @@ def connect_readonly(path: Path) -> sqlite3.Connection:
 
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version == 0:  # an empty file, or another program's
+        raise store_corrupt(path, "no store of kebab")
     if version != STORE_VERSION:
-        raise store_corrupt(path, f"version {version}, this program has {STORE_VERSION}")
+        raise IndexCorruptError(
+            str(path),
+            f"made by another version of kebab (format {version}, this one has {STORE_VERSION})",
+            f"move {path} away and run `kebab ingest` with your folders again; what was given by `ingest-file` and"
+            " `ingest-stdin` is in that file only: give it again, or read it with the version that made it",
+        )
 
 
 @contextmanager
@@ -345,8 +352,7 @@ def translated(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if str(error).startswith("Could not decode"):  # its text quotes the document
             raise store_corrupt(path, "a text in it is not UTF-8") from error
-        # Our statements are right, so what SQLite cannot make sense of is the file: a table that is not there.
-        if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:
+        if error.sqlite_errorcode == sqlite3.SQLITE_ERROR and str(error).startswith(("no such", "malformed")):
             raise store_corrupt(path, str(error)) from error
         raise StorageError(f"{path}: {error}") from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:

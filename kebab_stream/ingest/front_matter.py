@@ -44,6 +44,8 @@ _FIELD_CHARS = 4096
 """A field longer than this is dropped: the parsers are quadratic in nested brackets and dotted keys."""
 _VALUE_CHARS = 300
 _VALUES = 100
+_NUMBER_BITS = 900
+"""A longer number than this (271 digits) is dropped: Python refuses to write those of thousands of digits."""
 
 _YAML_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _KEY = re.compile(r"""(?P<quote>["']?)(?P<key>[^\s:#\[\]{}&*!|>'"%@`,-][^:"']*)(?P=quote)\s*:(?=\s|$)""")
@@ -103,7 +105,8 @@ def _from_fields(fields: Mapping[str, _Value], line_count: int) -> FrontMatter:
         aliases=_many(fields, "aliases", _listed),
         lang=next((language.group() for language in languages if language), None),
         trust_level=next((level for text in trust_levels for level in TRUST_LEVELS if level == text), None),
-        source_type=next(_texts(fields, "source_type"), None),
+        # As in the configuration: what filters by it takes a list with commas.
+        source_type=next((label for label in _texts(fields, "source_type") if "," not in label), None),
         created=next(filter(None, map(normal_date, _texts(fields, "created"))), None),
         modified=next(filter(None, map(normal_date, _texts(fields, "modified"))), None),
     )
@@ -133,7 +136,7 @@ def _tag_words(text: str) -> list[str]:
 
 
 def _clean(value: str) -> str:
-    return unicodedata.normalize("NFC", " ".join(value.split()))[:_VALUE_CHARS]
+    return unicodedata.normalize("NFC", " ".join(value.split()))[:_VALUE_CHARS].rstrip()
 
 
 def normal_date(text: str) -> str | None:
@@ -259,7 +262,7 @@ def _toml_fields(lines: Sequence[str]) -> dict[str, _Value]:
         field = "\n".join(lines[start:end])
         try:
             table = tomllib.loads(field) if len(field) <= _FIELD_CHARS else {}
-        except (tomllib.TOMLDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # no TOML, or a number longer than Python reads
             table = {}
         fields[name] = _toml_value(next(iter(table.values()), None))
     return fields
@@ -272,4 +275,7 @@ def _toml_value(value: object) -> _Value:
 
 
 def _toml_text(value: object) -> str:
+    """What a value was written as, about; empty for a number too long to be one."""
+    if isinstance(value, int) and value.bit_length() > _NUMBER_BITS:
+        return ""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -19,9 +19,9 @@ from kebab_stream.errors import InvalidInputError, StorageError
 from kebab_stream.ingest.ignore import IGNORE_FILES, excluded_by, is_ignored, read_rules, rules_above
 from kebab_stream.ingest.media import media_of, size_limit
 from kebab_stream.ingest.prepare import Prepared
-from kebab_stream.ingest.sources import FILES, TEXTS
+from kebab_stream.ingest.read import open_regular
 from kebab_stream.ingest.walk import SourceFile, repository_of
-from kebab_stream.model import TRUST_LEVELS, TrustLevel
+from kebab_stream.model import FILES, TEXTS, TRUST_LEVELS, TrustLevel
 
 _NAME_BYTES = 200
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f/\\]+")
@@ -37,7 +37,8 @@ class Text:
     """A file name; its ending tells the kind of text. By default the title, as Markdown."""
     tags: tuple[str, ...] = ()
     """Besides those in its front matter."""
-    source_type: str = "notes"
+    source_type: str | None = None
+    """By default what its front matter says, or else `notes`."""
     trust_level: TrustLevel = "secondary"
 
 
@@ -53,10 +54,12 @@ class Given:
 
     def named(self, prepared: Prepared) -> Prepared:
         """The document with what the giver says of it, which its front matter cannot take back."""
-        if self.text is None:
+        text = self.text
+        if text is None:
             return prepared
-        title = _clean(self.text.title)
-        return with_given_fields(prepared, title=title, tags=self.text.tags, trust_level=self.text.trust_level)
+        named = with_given_fields(prepared, title=_clean(text.title), tags=text.tags, trust_level=text.trust_level)
+        source_type = text.source_type or prepared.document.source_type
+        return replace(named, document=replace(named.document, source_type=source_type))
 
 
 def with_given_fields(prepared: Prepared, *, title: str, tags: Sequence[str], trust_level: TrustLevel) -> Prepared:
@@ -110,7 +113,11 @@ def given_text(text: Text, config: Config) -> Given:
     if not text.data.strip():
         raise InvalidInputError("the text is empty", "pipe it in: `kebab ingest-stdin --title TITLE < FILE`")
     _check_size(len(text.data), config.ingest.max_file_bytes, "the text")
-    source = Source(id=TEXTS, root=Path("/"), trust_level=text.trust_level, source_type=text.source_type)
+    label = text.source_type
+    if label is not None and (not label.strip() or label != label.strip() or "," in label):
+        hint = "give a label without commas and without spaces at its ends"
+        raise InvalidInputError(f"source type {label!r}", hint, {"source_type": label})
+    source = Source(id=TEXTS, root=Path("/"), trust_level=text.trust_level)
     name = _name_from(text.title) if text.name is None else _checked_name(text.name)
     file = SourceFile(name, Path("/") / name, len(text.data), time_ns())
     return Given(source=source, file=file, data=text.data, text=text)
@@ -156,12 +163,13 @@ def _real_file(path: Path) -> Path:
 
 def _content(real: Path, path: Path, limit: int) -> tuple[bytes, os.stat_result]:
     try:
-        if not stat.S_ISREG(real.lstat().st_mode):  # a pipe would never end
+        if not stat.S_ISREG(real.lstat().st_mode):
             raise _refused(path, "is no regular file", "give the path of a file")
-        with os.fdopen(os.open(real, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        with open(real, "rb", opener=open_regular) as file:  # Path.open takes no opener
             status = os.fstat(file.fileno())
-            _check_size(status.st_size, limit, str(path))
-            return file.read(limit), status
+            data = file.read(limit + 1)
+            _check_size(max(status.st_size, len(data)), limit, str(path))
+            return data, status
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}", None, {"path": str(path)}) from error
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kebab_stream.analyser import fold
+from kebab_stream.analyser import fold, script_of
 from kebab_stream.embed import Embedder
 from kebab_stream.errors import IndexCorruptError, KebabError
 from kebab_stream.index.cache import EmbeddingCache
@@ -79,6 +79,7 @@ class IndexUpdate:
         """Index chunks that are new or changed, a batch at a time."""
         for chunk, document in chunks:
             self._added.ids.append(bytes.fromhex(chunk.chunk_id))
+            self._added.scripts.append(script_of(chunk.text))
             self._added.lexical.add(indexed_terms(chunk, document))
             self._added.texts.append(fold(chunk.text).encode("utf-8"))
         if self._embedder:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby, islice
@@ -16,12 +17,12 @@ from kebab_stream.index.graph import graph_above
 from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.ingest.given import Given, with_given_fields
 from kebab_stream.ingest.index_update import IndexUpdate
-from kebab_stream.ingest.plan import Plan, ToRead, add_source
+from kebab_stream.ingest.plan import Plan, ToRead, add_copies, add_source
 from kebab_stream.ingest.prepare import Prepared, prepare, prepare_text, signature_of
 from kebab_stream.ingest.read import content_hash
-from kebab_stream.ingest.sources import COPIES, TEXTS, source_row, sources_to_scan
-from kebab_stream.ingest.walk import Skip, SourceFile
-from kebab_stream.model import DocId, Document
+from kebab_stream.ingest.sources import source_row, sources_to_scan
+from kebab_stream.ingest.walk import Skip
+from kebab_stream.model import COPIES, TEXTS, DocId, Document
 from kebab_stream.render import encodable
 from kebab_stream.reports import FileProblem, IngestReport
 
@@ -75,16 +76,15 @@ class Ingestion:
         embedder = load_embedder(
             embedding.provider, model=embedding.model, model_path=embedding.model_path, for_ingest=True
         )
-        store = StoreWriter.open(config.storage.data_dir)
-        try:
+        with ExitStack() as opened:
+            store = opened.enter_context(closing(StoreWriter.open(config.storage.data_dir)))
             wish = graph_above(config.search.vector_index, config.search.exact_below)
             index = IndexUpdate(config.storage.data_dir, store, embedder, graph_above=wish)
+            opened.enter_context(closing(index))
             index.remove_leftovers()
             continues = not rebuild_index and index.carry_over()
+            opened.pop_all()
             return cls(config, store, index, continues, started)
-        except BaseException:
-            store.close()
-            raise
 
     def close(self) -> None:
         """Drop what was not committed."""
@@ -111,8 +111,8 @@ class Ingestion:
             self.store.put_source(source_row(source))
         for doc_id in self.plan.gone:
             self.store.remove(doc_id)
-        if not request.paths:
-            self._renew_copies()
+        for source_id in COPIES if not request.paths else ():
+            add_copies(self.plan, source_id, self.store.stamps(source_id), self.config.ingest)
         return self.plan.to_read
 
     def take_in(self, batch: Iterable[tuple[ToRead, bytes | OSError]]) -> None:
@@ -134,38 +134,16 @@ class Ingestion:
         document = prepared.document
         known = self.store.document(document.doc_id)
         if known and _as_stored(document, known) == known:
-            self.store.touch(document.doc_id, size=document.size, mtime_ns=document.mtime_ns)
+            if given.text is None and (known.size, known.mtime_ns) != (document.size, document.mtime_ns):
+                self.store.touch(document.doc_id, size=document.size, mtime_ns=document.mtime_ns)
             self.plan.unchanged += 1
             return known
-        self.store.put_source(source_row(given.source))
+        kind = Source(id=TEXTS, root=given.source.root, trust_level="secondary") if given.text else given.source
+        self.store.put_source(source_row(kind))
         self.new += known is None
         self.updated += known is not None
         self._keep([prepared])
         return document
-
-    def _renew_copies(self) -> None:
-        """Parse and chunk stored copies again that were by other versions or settings."""
-        chunking = self.config.ingest.chunking
-        for document in self.store.documents_of(COPIES):
-            source = Source(
-                id=document.source_id,
-                root=Path("/"),
-                trust_level=document.trust_level,
-                source_type=document.source_type,
-            )
-            file = SourceFile(
-                document.doc_path, Path("/") / document.doc_path, document.size, document.mtime_ns, document.repo
-            )
-            if document.signature == signature_of(source, chunking, file):
-                continue
-            text = self.store.text_of(document.doc_id) or ""
-            prepared = prepare_text(source, file, text, document.content_hash, chunking, now=self.now)
-            if document.source_id == TEXTS:
-                prepared = with_given_fields(
-                    prepared, title=document.title, tags=document.tags, trust_level=document.trust_level
-                )
-            self.updated += 1
-            self._keep([prepared])
 
     def remove(self, doc_ids: Iterable[DocId], source_ids: Iterable[str]) -> None:
         """Remove documents, and forget sources."""
@@ -221,6 +199,8 @@ class Ingestion:
         if isinstance(data, OSError):
             self._note(to_read, f"cannot be read: {data.strerror or data}")
             return None
+        if to_read.is_copy:
+            return self._renewed(to_read)
         source, file, known = to_read.source, to_read.file, to_read.known
         chunking = self.config.ingest.chunking
         signature = signature_of(source, chunking, file)
@@ -231,6 +211,23 @@ class Ingestion:
         prepared = prepare(source, file, data, chunking, now=self.now)
         self.new += known is None
         self.updated += known is not None
+        return prepared
+
+    def _renewed(self, to_read: ToRead) -> Prepared | None:
+        """A stored copy, parsed and cut again; what was said of it when it was given stays."""
+        assert to_read.known
+        document = self.store.document(to_read.known.doc_id)
+        assert document
+        source = replace(to_read.source, trust_level=document.trust_level, source_type=document.source_type)
+        file = replace(to_read.file, repo=document.repo)
+        text = self.store.text_of(document.doc_id) or ""
+        chunking = self.config.ingest.chunking
+        prepared = prepare_text(source, file, text, document.content_hash, chunking, now=self.now)
+        if document.source_id == TEXTS:
+            prepared = with_given_fields(
+                prepared, title=document.title, tags=document.tags, trust_level=document.trust_level
+            )
+        self.updated += 1
         return prepared
 
     def _note(self, to_read: ToRead, message: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 from kebab_stream.config import Config
 from kebab_stream.errors import InvalidInputError
@@ -12,10 +12,12 @@ from kebab_stream.index.store import Store
 from kebab_stream.ingest.given import Given, Text, given_file, given_text
 from kebab_stream.ingest.identity import doc_id_of
 from kebab_stream.ingest.ingestion import Ingestion
-from kebab_stream.ingest.sources import COPIES, known_sources
-from kebab_stream.model import Document
-from kebab_stream.reports import DocumentReport, RemovalReport
+from kebab_stream.ingest.sources import known_sources
+from kebab_stream.model import COPIES, DocId, Document
+from kebab_stream.reports import DocumentReport, IngestReport, RemovalReport
 from kebab_stream.single.locate import find_document
+
+Status = Literal["new", "updated", "unchanged"]
 
 
 def ingest_files(config: Config, paths: Sequence[Path], *, copies_allowed: bool = True) -> list[DocumentReport]:
@@ -30,7 +32,7 @@ def ingest_files(config: Config, paths: Sequence[Path], *, copies_allowed: bool 
     """
     with _changing(config) as ingestion:
         sources = known_sources(config, ingestion.store.sources())
-        given = [given_file(path, sources, config, copies_allowed=copies_allowed) for path in paths]
+        given = (given_file(path, sources, config, copies_allowed=copies_allowed) for path in paths)
         return _taken_in(ingestion, given)
 
 
@@ -57,16 +59,17 @@ def remove(config: Config, documents: Sequence[str], sources: Sequence[str]) -> 
     """
     with _changing(config, existing=True) as ingestion:
         store = ingestion.store
-        chosen = {document.doc_id: document for name in documents for document in [_document(store, name)]}
+        chosen = {document.doc_id: document for name in documents for document in [find_document(store, name)]}
         for source_id in sources:
             _require_source(store, source_id)
             chosen |= {document.doc_id: document for document in store.documents_of([source_id])}
         ingestion.remove(chosen, sources)
-        report = ingestion.finish()
+        report = _committed(ingestion)
+        configured = {source.id for source in known_sources(config, ())}
         return RemovalReport(
             documents=tuple(sorted(f"{document.source_id}/{document.doc_path}" for document in chosen.values())),
             sources=tuple(sorted(set(sources))),
-            warnings=tuple(_warnings(chosen.values(), {*sources, *COPIES})),
+            warnings=tuple(_warnings(chosen.values(), {*sources, *COPIES} - configured)),
             corpus_revision=report.corpus_revision,
         )
 
@@ -81,15 +84,18 @@ def _changing(config: Config, *, existing: bool = False) -> Iterator[Ingestion]:
         yield ingestion
 
 
-def _taken_in(ingestion: Ingestion, given: Sequence[Given]) -> list[DocumentReport]:
-    done = []
+def _taken_in(ingestion: Ingestion, given: Iterable[Given]) -> list[DocumentReport]:
+    done: dict[DocId, tuple[Path, Document, Status, tuple[str, ...]]] = {}
     for one in given:
+        doc_id = doc_id_of(one.source.id, one.file.doc_path)
+        if doc_id in done:
+            _refuse_other_file(one, done[doc_id][0])
+            continue
         before = (ingestion.new, ingestion.updated)
         document = ingestion.take_in_given(one)
-        done.append((one, document, _status(before, (ingestion.new, ingestion.updated))))
-    for _ in ingestion.index_all():
-        pass
-    revision = ingestion.finish().corpus_revision
+        status = _status(before, (ingestion.new, ingestion.updated))
+        done[doc_id] = (one.file.path, document, status, one.warnings)
+    revision = _committed(ingestion).corpus_revision
     return [
         DocumentReport(
             status=status,
@@ -98,32 +104,32 @@ def _taken_in(ingestion: Ingestion, given: Sequence[Given]) -> list[DocumentRepo
             doc_path=document.doc_path,
             title=document.title,
             chunks=ingestion.store.n_chunks_of(document.doc_id),
-            warnings=one.warnings,
+            warnings=warnings,
             corpus_revision=revision,
         )
-        for one, document, status in done
+        for _, document, status, warnings in done.values()
     ]
 
 
-def _status(before: tuple[int, int], after: tuple[int, int]) -> Literal["new", "updated", "unchanged"]:
+def _committed(ingestion: Ingestion) -> IngestReport:
+    for _ in ingestion.index_all():
+        pass
+    return ingestion.finish()
+
+
+def _refuse_other_file(given: Given, first: Path) -> None:
+    """A file may be given twice. Another one of its name, but for Unicode normalisation, cannot be told from it."""
+    if given.file.path != first:
+        raise InvalidInputError(
+            f"{given.file.doc_path}: two files have this name, but for Unicode normalisation",
+            "rename one of them, or give only one",
+            {"path": given.file.doc_path},
+        )
+
+
+def _status(before: tuple[int, int], after: tuple[int, int]) -> Status:
     new, updated = (count - earlier for count, earlier in zip(after, before, strict=True))
     return "new" if new else "updated" if updated else "unchanged"
-
-
-def _document(store: Store, name: str) -> Document:
-    """The document of this id, path, or `source_id/doc_path`."""
-    for source in store.sources():
-        rest = name.removeprefix(f"{source.source_id}/")
-        if rest != name and (document := store.document(doc_id_of(source.source_id, rest))):
-            return document
-    try:
-        return find_document(store, name)
-    except InvalidInputError as error:
-        if sources := error.details.get("sources"):
-            names = [f"{source_id}/{name}" for source_id in cast("list[str]", sources)]
-            hint = f"say which: {' or '.join(names)}"
-            raise InvalidInputError(error.message, hint, error.details | {"documents": names}) from error
-        raise
 
 
 def _require_source(store: Store, source_id: str) -> None:
@@ -135,7 +141,7 @@ def _require_source(store: Store, source_id: str) -> None:
 
 
 def _warnings(removed: Iterable[Document], gone: Collection[str]) -> Iterator[str]:
-    """A document whose source is still scanned comes back with its file."""
+    """A document whose source is still scanned comes back with its file, and so does a source that is configured."""
     for document in removed:
         if document.source_id not in gone:
             yield f"{document.source_id}/{document.doc_path} comes back at the next ingest unless its file is ignored"

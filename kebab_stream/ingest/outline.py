@@ -1,7 +1,7 @@
 """What the syntax tree of a text says about its lines: definitions, comments, errors. Wraps tree-sitter."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, count
 from typing import TYPE_CHECKING, Literal
@@ -21,9 +21,10 @@ _MOST_CHARS = 2_000_000
 _DEEPEST = 1000
 """Brackets open at once, above which some grammars take quadratic time."""
 _BRACKET = re.compile(r"[()\[\]{}]")
-_MOST_STEPS = 100_000
-"""How often the parser may report. Real files take 5,000 for a megabyte, in half a second; some that are made to take
-long would take hours. Counted and not timed, so that a slow machine makes the same chunks."""
+_MOST_STEPS = 20_000
+"""How often the parser may report while it reads a text, whole, in parts and with all grammars together. Real files
+take 5,000 for a megabyte, dense headers 24,000, in a second; some that are made to take long would take hours, and 10 s
+for as many. Counted and not timed, so that a slow machine makes the same chunks."""
 _BROKEN = 100
 """With errors in a hundredth of a text, it is also read in parts, which takes as long again."""
 _READ_BYTES = 1 << 14
@@ -93,7 +94,7 @@ def outline_of(lines: Sequence[str], grammars: Iterable[Grammar]) -> Outline | N
         return None
     source = text.encode(errors="replace")
     rows, size = source.split(b"\n"), len(source)
-    best = _best(loaded, lines, rows, size)
+    best = _best(loaded, lines, rows, size, count())
     return best if best and best.error_bytes * 2 <= size else None
 
 
@@ -111,17 +112,19 @@ def _parts(lines: Sequence[str], rows: Sequence[bytes]) -> Iterable[_Stretch]:
         yield _Stretch(rows[first : block.line_end], first, start)
 
 
-def _best(grammars: Iterable[Grammar], lines: Sequence[str], rows: Sequence[bytes], size: int) -> Outline | None:
+def _best(
+    grammars: Iterable[Grammar], lines: Sequence[str], rows: Sequence[bytes], size: int, steps: Iterator[int]
+) -> Outline | None:
     best, best_grammar = None, None
     for grammar in grammars:
-        outline = _outline(grammar, [_Stretch(rows, 0, 0)])
+        outline = _outline(grammar, [_Stretch(rows, 0, 0)], steps)
         if outline and (best is None or outline.error_bytes < best.error_bytes):
             best, best_grammar = outline, grammar
         if best and not best.error_bytes:
             return best
     if best and best.error_bytes * _BROKEN < size:
         return best
-    parts = _outline(best_grammar, _parts(lines, rows)) if best_grammar else None
+    parts = _outline(best_grammar, _parts(lines, rows), steps) if best_grammar else None
     return parts if best and parts and _is_clearer(parts, best) else best
 
 
@@ -129,12 +132,12 @@ def _is_clearer(parts: Outline, whole: Outline) -> bool:
     return parts.intact > whole.intact and parts.error_bytes <= whole.error_bytes * 2
 
 
-def _outline(grammar: Grammar, stretches: Iterable[_Stretch]) -> Outline | None:
+def _outline(grammar: Grammar, stretches: Iterable[_Stretch], steps: Iterator[int]) -> Outline | None:
     outline = Outline()
-    return outline if all(_read(outline, stretch, grammar) for stretch in stretches) else None
+    return outline if all(_read(outline, stretch, grammar, steps) for stretch in stretches) else None
 
 
-def _read(outline: Outline, stretch: _Stretch, grammar: Grammar) -> bool:
+def _read(outline: Outline, stretch: _Stretch, grammar: Grammar, steps: Iterator[int]) -> bool:
     """Add what is in a stretch; False if it takes too long to parse."""
     # Late: an optional extra; whoever gets here has it.
     from tree_sitter import QueryCursor
@@ -143,7 +146,7 @@ def _read(outline: Outline, stretch: _Stretch, grammar: Grammar) -> bool:
     assert loaded
     language, query = loaded
     source = b"\n".join(stretch.rows) + b"\n"  # some grammars want the last line ended
-    tree = _parsed(language, source)
+    tree = _parsed(language, source, steps)
     if tree is None:
         return False
     outline.error_bytes += tree.root_node.has_error  # something may be missing, which has no length
@@ -167,10 +170,9 @@ def _read(outline: Outline, stretch: _Stretch, grammar: Grammar) -> bool:
     return True
 
 
-def _parsed(language: "Language", source: bytes) -> "Tree | None":
+def _parsed(language: "Language", source: bytes, steps: Iterator[int]) -> "Tree | None":
     from tree_sitter import Parser
 
-    steps = count()
     try:
         return Parser(language).parse(
             lambda offset, _: source[offset : offset + _READ_BYTES],

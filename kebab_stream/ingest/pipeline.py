@@ -4,6 +4,7 @@ Nothing is visible to searches before the commit. A run that is killed leaves wh
 commits the files that it has taken in.
 """
 
+import errno
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,9 @@ from kebab_stream.concurrency import run_blocking
 from kebab_stream.config import Config
 from kebab_stream.index.lock import write_lock
 from kebab_stream.ingest.ingestion import Ingestion, IngestRequest
+from kebab_stream.ingest.media import size_limit
 from kebab_stream.ingest.plan import ToRead
+from kebab_stream.ingest.read import open_regular
 from kebab_stream.reports import IngestPhase, IngestReport
 
 Progress = Callable[[IngestPhase, int, int], None]
@@ -78,7 +81,7 @@ async def _take_in_all(ingestion: Ingestion, to_read: Sequence[ToRead], progress
     done = 0
     try:
         async with receive, anyio.create_task_group() as tasks:
-            tasks.start_soon(_read_all, to_read, send)
+            tasks.start_soon(_read_all, to_read, send, ingestion.config.ingest.max_file_bytes)
             while not stop.is_set() and (batch := await _next_batch(receive)):
                 await run_blocking(ingestion.take_in, batch)
                 done += len(batch)
@@ -99,18 +102,21 @@ async def _index_all(ingestion: Ingestion, progress: Progress, stop: Event) -> b
     return True
 
 
-async def _read_all(to_read: Sequence[ToRead], send: ObjectSendStream[Read]) -> None:
+async def _read_all(to_read: Sequence[ToRead], send: ObjectSendStream[Read], max_file_bytes: int) -> None:
     async with send:
         for one in to_read:
             with anyio.CancelScope(shield=True):  # aiofiles would forget a file that it is just opening
-                data = await _read(one.file.path)
+                data = b"" if one.is_copy else await _read(one.file.path, max_file_bytes)
             await send.send((one, data))
 
 
-async def _read(path: Path) -> bytes | OSError:
+async def _read(path: Path, max_file_bytes: int) -> bytes | OSError:
+    """The content of a file, which may have become something else since it was found."""
     try:
-        async with aiofiles.open(path, "rb") as file:
-            return await file.read()
+        async with aiofiles.open(path, "rb", opener=open_regular) as file:
+            limit = size_limit(path.name, max_file_bytes)
+            data = await file.read(limit + 1)
+            return data if len(data) <= limit else OSError(errno.EFBIG, "it has grown beyond ingest.max_file_bytes")
     except OSError as error:
         return error
 

@@ -23,6 +23,8 @@ class ToRead:
     source: Source
     file: SourceFile
     known: FileStamp | None
+    is_copy: bool = False
+    """Whether the store has the only copy of it."""
 
 
 @dataclass(slots=True)
@@ -61,6 +63,15 @@ def add_source(plan: Plan, source: Source, known: Mapping[str, FileStamp], setti
             plan.to_read.append(ToRead(source, file, stamp))
     plan.gone.extend(_gone(source, known, found, settings.max_file_bytes))
     plan.skips.extend(found.skips)
+
+
+def add_copies(plan: Plan, source_id: str, known: Mapping[str, FileStamp], settings: Ingest) -> None:
+    """Add the stored copies that were parsed and cut by other versions or settings."""
+    source = Source(id=source_id, root=Path("/"))
+    for doc_path, stamp in known.items():
+        file = SourceFile(doc_path, source.root / doc_path, stamp.size, stamp.mtime_ns)
+        if stamp.signature != signature_of(source, settings.chunking, file):
+            plan.to_read.append(ToRead(source, file, stamp, is_copy=True))
 
 
 def _walked(source: Source, settings: Ingest, data_dir: Path) -> Walk:

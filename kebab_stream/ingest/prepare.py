@@ -15,9 +15,9 @@ from kebab_stream.ingest.parse import PARSER_VERSION, parse
 from kebab_stream.ingest.read import content_hash, decode
 from kebab_stream.ingest.walk import SourceFile
 from kebab_stream.ingest.windows import windows
-from kebab_stream.model import Chunk, Document
+from kebab_stream.model import COPIES, Chunk, Document
 
-INDEXED_VERSION = "3"
+INDEXED_VERSION = "4"
 """Changes whenever the same chunk may be indexed by other terms or windows; such documents are indexed again."""
 
 
@@ -37,6 +37,8 @@ def signature_of(source: Source, chunking: Chunking, file: SourceFile) -> str:
     _, code_lang = media_of(file.doc_path) or ("text", None)
     code_parser = code_parser_version(code_lang) if code_lang else ""
     versions = f"{PARSER_VERSION}|{CHUNKER_VERSION}|{INDEXED_VERSION}|{code_parser}"
+    if source.id in COPIES:  # what was said of a copy when it was given stays
+        return f"{versions}|{sizes}"
     return f"{versions}|{sizes}|{source.trust_level}|{source.source_type}|{file.repo or ''}"
 
 
@@ -96,17 +98,16 @@ def prepare_text(
 
 
 def indexed_terms(chunk: Chunk, document: Document) -> list[str]:
-    """What the lexical index knows a chunk by: its text, and the titles, headings, symbol and file name above it."""
-    above = " ".join(
-        (
-            document.title,
-            *document.aliases,
-            *chunk.heading_path,
-            chunk.symbol or "",
-            PurePosixPath(document.doc_path).stem,
-        )
-    )
-    return terms(chunk.text) + terms(above)
+    """What the lexical index knows a chunk by: its text, and the titles, headings, symbol and file name above it.
+
+    What is above counts twice, because it is short and says what the chunk is about; the name of what is defined here
+    counts twice more than that, so that a definition is before its uses.
+    """
+    symbol = chunk.symbol or ""
+    name = symbol.rpartition(".")[2]
+    file_name = PurePosixPath(document.doc_path).stem
+    above = " ".join((document.title, *document.aliases, *chunk.heading_path, symbol, name, file_name))
+    return terms(chunk.text) + 2 * terms(above)
 
 
 def embedded_windows(text: str) -> list[str]:

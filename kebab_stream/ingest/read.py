@@ -7,8 +7,11 @@ The wrong text is worse than none: a text that is likely UTF-8 with a few broken
 """
 
 import codecs
+import errno
 import hashlib
+import os
 import re
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -52,6 +55,19 @@ _FEW_TOGETHER, _MANY_TOGETHER = re.compile(rb"[\x80-\xff]{3}"), re.compile(rb"[\
 _NO_TEXT = re.compile("[\x01-\x08\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff\u02d9\u00ff]")
 """Characters that say that the encoding is wrong, or that this is no text; the last two are the byte FF, which binary
 data is full of, in Western encodings."""
+
+
+def open_regular(path: str, flags: int) -> int:
+    """An opener for `open`: of a regular file only, not through a link, and never waiting as a pipe would.
+
+    Raises:
+        OSError: it is something else, or cannot be opened.
+    """
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "it is no regular file")
 
 
 def content_hash(data: bytes) -> str:

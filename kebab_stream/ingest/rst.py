@@ -199,13 +199,16 @@ class _Scanner:
         if not last.rstrip().endswith("::"):
             return 0
         first = self._next_line(end)
+        if first == len(self.lines):
+            return 0
         indent = _text_column(last)
-        if _indent(self._line(first)) > indent:
+        if _indent(self.lines[first]) > indent:
             return self._indented_end(end - 1, indent)
-        mark = self._line(first)[indent : indent + 1]
-        quoted = self._run_end(first) if mark and _ADORNMENT.match(mark) else 0
-        is_quoted = quoted and all(self.lines[number][indent] == mark for number in range(first, quoted))
-        return quoted if is_quoted else 0
+        mark = _expanded(self.lines[first])[indent : indent + 1]
+        if not _ADORNMENT.match(mark):
+            return 0
+        quoted, start = self._run_end(first), " " * indent + mark
+        return quoted if all(_expanded(line).startswith(start) for line in self.lines[first:quoted]) else 0
 
     def _next_line(self, place: int) -> int:
         while place < len(self.lines) and not self.lines[place].strip():
@@ -239,14 +242,19 @@ def _width(text: str) -> int:
     return sum(1 + (unicodedata.east_asian_width(char) in "WF") - bool(unicodedata.combining(char)) for char in text)
 
 
+def _expanded(line: str) -> str:
+    """A line with blanks for its tabs, so that places in it are columns."""
+    return line.expandtabs(8)
+
+
 def _indent(line: str) -> int:
-    line = line.expandtabs(8)
+    line = _expanded(line)
     return len(line) - len(line.lstrip())
 
 
 def _text_column(line: str) -> int:
     """Where the text of a line begins, after the marks of list items."""
-    line = line.expandtabs(8)
+    line = _expanded(line)
     column = _indent(line)
     while marker := _MARKER.match(line, column):
         column = marker.end()

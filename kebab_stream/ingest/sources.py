@@ -10,13 +10,7 @@ from pathlib import Path
 from kebab_stream.config import Config, Source
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.index.rows import SourceRow
-
-FILES = "_files"
-"""Source of the files outside all sources that were ingested one by one."""
-TEXTS = "_stdin"
-"""Source of the texts that were given, and are no files."""
-COPIES = (FILES, TEXTS)
-"""Sources without a folder: the store has the only copy of their documents, and no scan ever removes one."""
+from kebab_stream.model import COPIES
 
 
 def sources_to_scan(

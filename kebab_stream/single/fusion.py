@@ -8,20 +8,33 @@ from kebab_stream.index.ranking import rounded
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
+ACROSS = 3
+"""How many times its weight the cosine counts for a chunk in another script than the query."""
 
-def convex(lexical: Floats, lexical_max: float, cosine: Floats, *, weight: float) -> Floats:
+
+def convex(
+    lexical: Floats, lexical_max: float, cosine: Floats, *, weight: float, across: NDArray[np.bool_] | None = None
+) -> Floats:
     """Weighted sum of two scores that are each in [0, 1] by nature, not by rescaling a result list.
 
         score = (1 - weight) * BM25 / BM25max(query) + weight * max(0, cosine)
+
+    Where the words of the query can hardly stand, the meaning may do without them: the score of a chunk across scripts
+    is at least min(1, ACROSS * weight) * cosine. It rises with either side, like the sum.
 
     Args:
         lexical: (n,) BM25 scores without the (k1 + 1) factor.
         lexical_max: what BM25 cannot reach: the sum of idf over the query's term occurrences.
         cosine: (n,) in [-1, 1].
         weight: in [0, 1].
+        across: (n,) whether a chunk is in another script than the query; None for no chunk.
     """
     share = lexical / lexical_max if lexical_max > 0 else np.zeros_like(lexical)
-    return rounded((1 - weight) * share + weight * np.maximum(cosine, 0.0))
+    meaning = np.maximum(cosine, 0.0)
+    scores = (1 - weight) * share + weight * meaning
+    if across is not None:
+        scores = np.maximum(scores, across * (min(1.0, ACROSS * weight) * meaning))
+    return rounded(scores)
 
 
 def rrf(lexical_ranks: Floats, vector_ranks: Floats, *, k: int) -> Floats:

@@ -79,7 +79,7 @@ def find_chunk(store: Store, chunk_id: str) -> tuple[DocId, int]:
 
 
 def find_document(store: Store, doc: str, source: str | None = None) -> Document:
-    """The document of this doc_id or doc_path.
+    """The document of this doc_id, doc_path, or `source_id/doc_path`.
 
     Args:
         source: the source_id of the document, where a path is in several sources.
@@ -91,7 +91,7 @@ def find_document(store: Store, doc: str, source: str | None = None) -> Document
     path = normalize("NFC", _given("doc", doc))
     wanted = None if source is None else normalize("NFC", _given("source", source))
     by_id = store.document(DocId(doc)) if is_id(doc) else None
-    found = [by_id] if by_id else [document for document, _ in store.documents("WHERE doc_path = ?", (path,))]
+    found = [by_id] if by_id else _at_path(store, path)
     matching = [document for document in found if wanted in (None, document.source_id)]
     if not matching:
         raise _not_found(store, doc, path, found)
@@ -99,10 +99,17 @@ def find_document(store: Store, doc: str, source: str | None = None) -> Document
         names = [document.source_id for document in matching]
         raise InvalidInputError(
             f"doc: {shown(doc)} is in several sources: {', '.join(names)}",
-            "say which one with `source` (--source)",
+            f"say which one: {' or '.join(shown(f'{name}/{path}') for name in names)}",
             {"key": "doc", "value": shown(doc), "sources": names},
         )
     return matching[0]
+
+
+def _at_path(store: Store, path: str) -> list[Document]:
+    if found := [document for document, _ in store.documents("WHERE doc_path = ?", (path,))]:
+        return found
+    where = "WHERE source_id || '/' || doc_path = ?"
+    return [document for document, _ in store.documents(where, (path,))]
 
 
 def is_id(text: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from kebab_stream.analyser import script_of
 from kebab_stream.embed import Embedder
 from kebab_stream.errors import EmbeddingsDisabledError, ModelUnavailableError
 from kebab_stream.index.generation import Generation
@@ -93,7 +94,7 @@ def retrieve(
 
     Args:
         embedder: needed for the methods vector and hybrid.
-        query_terms: the analysed terms of `text`; without any (only punctuation) nothing is found in any mode.
+        query_terms: what `text` looks for, analysed; without any (only punctuation) nothing is found in any mode.
         allowed: (n_chunks,) False for chunks a filter excludes; None lets all through.
     """
     depth = settings.candidate_depth if method == "hybrid" else MAX_RESULTS
@@ -108,7 +109,7 @@ def retrieve(
         return Ranking(method, "cosine", vector.best, vector.scores[vector.best], None, vector, 0.0)
     lexical, lexical_max = _lexical_side(generation, text, query_terms, allowed, depth)
     vector = _vector_side(generation, embedder, text, allowed, depth, settings, found=lexical.best)
-    return _fuse(lexical, lexical_max, vector, settings)
+    return _fuse(lexical, lexical_max, vector, generation.scripts != script_of(text), settings)
 
 
 def vector_path(method: Mode, generation: Generation, settings: SearchSettings) -> VectorPath:
@@ -213,11 +214,17 @@ def _nothing(method: Mode) -> Ranking:
     return Ranking(method, "bm25", np.empty(0, np.int64), np.empty(0), None, None, 0.0)
 
 
-def _fuse(lexical: Side, lexical_max: float, vector: Side, settings: SearchSettings) -> Ranking:
+def _fuse(lexical: Side, lexical_max: float, vector: Side, across: Mask, settings: SearchSettings) -> Ranking:
     started = perf_counter()
     union = np.union1d(lexical.best, vector.best)
     if settings.fusion == "convex":
-        scores = convex(lexical.scores[union], lexical_max, vector.scores[union], weight=settings.fusion_weight)
+        scores = convex(
+            lexical.scores[union],
+            lexical_max,
+            vector.scores[union],
+            weight=settings.fusion_weight,
+            across=across[union],
+        )
     else:
         scores = rrf(ranks_in(lexical.best, union), ranks_in(vector.best, union), k=settings.rrf_k)
     order = np.lexsort((union, -scores))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
 
-from kebab_stream.analyser import terms
+from kebab_stream.analyser import query_terms
 from kebab_stream.embed import Embedder
 from kebab_stream.index.generation import Generation
 from kebab_stream.index.snapshot import Snapshot
@@ -53,12 +53,10 @@ def search(
     method, embedder, method_hint = method_for(query.mode, generation, load_embedder)
     query_fingerprint = fingerprint(query, method, settings, vector_path(method, generation, settings))
     offset = 0 if position is None else position.offset_in(query_fingerprint)
-    query_terms = terms(query.query)
-    ranking = retrieve(
-        generation, embedder, query.query, query_terms, method=method, allowed=allowed, settings=settings
-    )
+    wanted = query_terms(query.query)
+    ranking = retrieve(generation, embedder, query.query, wanted, method=method, allowed=allowed, settings=settings)
     hits, texts = hits_of(snapshot, ranking, offset, query.k or settings.default_k, settings, now)
-    weights = term_weights(generation, query_terms)
+    weights = term_weights(generation, wanted)
     snippet_chars = opts.snippet_chars or settings.snippet_chars
 
     def next_cursor(returned: int) -> str | None:
@@ -81,9 +79,9 @@ def search(
     return replace(response, trace=trace_of(snapshot, ranking, started)) if opts.trace else response
 
 
-def term_weights(generation: Generation, query_terms: Sequence[str]) -> dict[str, int]:
+def term_weights(generation: Generation, wanted: Sequence[str]) -> dict[str, int]:
     """What each term of the query is worth in a snippet: its idf in thousandths. Terms that no chunk has are absent."""
-    frequencies = {term: generation.lexical.document_frequency(term) for term in dict.fromkeys(query_terms)}
+    frequencies = {term: generation.lexical.document_frequency(term) for term in dict.fromkeys(wanted)}
     n_chunks = generation.lexical.n_chunks
     return {term: round(1000 * math.log(1 + n_chunks / count)) for term, count in frequencies.items() if count}
 

@@ -114,3 +114,20 @@ def test_a_full_disk_only_forgets(tmp_path: Path) -> None:
     again.put({"one": rows(1)})
     assert "one" in again.get(["one"])
     again.close()
+
+
+def test_no_flipped_byte_gives_a_wrong_vector_or_ends_an_ingest(tmp_path: Path) -> None:
+    opened(tmp_path).put({"one": rows(1), "two": rows(2, 3)})
+    path = tmp_path / CACHE_FILE
+    whole = path.read_bytes()
+    used = [place for place, byte in enumerate(whole) if byte]
+    for place in used[:: max(1, len(used) // 300)]:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        cache = opened(tmp_path)
+        found = plain(cache.get(["one", "two"]))
+        cache.put({"three": rows(3)})
+        cache.close()
+
+        assert found.items() <= {"one": rows(1).tolist(), "two": rows(2, 3).tolist()}.items()

@@ -2,16 +2,20 @@
 
 import os
 import subprocess
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kebab_stream.config import Chunking, Ingest, Source
-from kebab_stream.errors import DocNotFoundError, InvalidInputError, NotIndexedError
-from kebab_stream.ingest import Text, ingest_files, ingest_text, remove
-from kebab_stream.ingest.sources import FILES, TEXTS
+from kebab_stream.config import Chunking, Ingest, Source, load_config
+from kebab_stream.errors import ConfigInvalidError, DocNotFoundError, InvalidInputError, NotIndexedError
+from kebab_stream.ingest import Text, ingest_files, ingest_text, prepare, remove
+from kebab_stream.ingest.document import ParsedDocument
+from kebab_stream.ingest.parse import parse
+from kebab_stream.model import FILES, TEXTS
 from kebab_stream.reports import DocumentReport
+from tests.embed.test_static import write_model
 from tests.ingest.runs import Library
 
 
@@ -296,7 +300,7 @@ def test_a_path_in_two_sources_must_say_which(library: Library, tmp_path: Path) 
     library.ingest(tmp_path / "more")
     with pytest.raises(InvalidInputError, match="in several sources") as caught:
         remove(library.config, ["a.md"], [])
-    assert caught.value.details["documents"] == ["more/a.md", "notes/a.md"]
+    assert caught.value.hint == 'say which one: "more/a.md" or "notes/a.md"'
 
     assert remove(library.config, ["more/a.md"], []).documents == ("more/a.md",)
 
@@ -315,3 +319,85 @@ def test_the_repository_of_a_file_is_that_of_a_scan(library: Library) -> None:
 
     assert library.row("SELECT repo FROM documents WHERE doc_path = 'work/sub/b.md'") == ("work",)
     assert library.update() == "0 0 2 0"
+
+
+# --- what a critical reading found -----------------------------------------------------------------------
+
+
+def test_a_document_is_removed_after_a_change_of_model(tmp_path: Path) -> None:
+    model = write_model(tmp_path / "model")
+    library = Library.at(tmp_path)
+    library.update({"a.md": "apple", "b.md": "banana"})
+    changed = Library(library.root, replace(library.config, models=Library.at(tmp_path / "other", model).config.models))
+
+    assert remove(changed.config, ["a.md"], []).documents == ("notes/a.md",)
+    assert changed.find("banana") == ["b.md"]
+    assert changed.find("apple") == []
+
+
+def test_names_that_differ_in_normalisation_only_are_refused_together(library: Library) -> None:
+    names = [unicodedata.normalize(form, "é.md") for form in ("NFC", "NFD")]
+    library.write(dict.fromkeys(names, "cherry"))
+    with pytest.raises(InvalidInputError, match="normalisation"):
+        taken_in(library, *(library.root / name for name in names))
+
+    assert len(taken_in(library, library.root / "a.md", library.root / "a.md")) == 1
+    assert library.find("cherry") == []
+
+
+def test_an_unchanged_document_leaves_the_store_as_it_is(library: Library) -> None:
+    given(library, "cherry")
+    before = (library.data_dir / "kebab.sqlite").stat()
+    assert given(library, "cherry").status == "unchanged"
+    assert taken_in(library, library.root / "a.md")[0].status == "unchanged"
+
+    assert (library.data_dir / "kebab.sqlite").stat() == before
+
+
+def test_copies_with_labels_of_their_own_stay_unchanged(library: Library, tmp_path: Path) -> None:
+    text = "---\ntrust_level: generated\nsource_type: log\n---\ncherry\n"
+    (tmp_path / "c.md").write_text(text)
+    taken_in(library, tmp_path / "c.md")
+    given(library, text, source_type="mail")
+
+    assert not library.ingest().changed
+    assert library.rows("SELECT source_type, trust_level FROM documents WHERE source_id != 'notes' ORDER BY 1") == [
+        ("log", "generated"),
+        ("mail", "generated"),
+    ]
+
+
+def test_a_copy_that_a_parser_fails_on_is_listed_and_stays(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    given(library, "cherry", "One")
+    given(library, "damson", "Two")
+
+    def fail(path: str, text: str) -> ParsedDocument:
+        if path == "One.md":
+            raise RuntimeError("bad parser")
+        return parse(path, text)
+
+    monkeypatch.setattr(prepare, "parse", fail)
+    monkeypatch.setattr(prepare, "PARSER_VERSION", "next")
+    report = library.ingest()
+
+    assert [(problem.source_id, problem.path) for problem in report.errors] == [(TEXTS, "One.md")]
+    assert report.updated == 2
+    assert (library.find("cherry"), library.find("damson")) == (["One.md"], ["Two.md"])
+
+
+@pytest.mark.parametrize("label", ["a,b", " ", " a"])
+def test_a_label_is_one_that_a_filter_can_name(library: Library, label: str) -> None:
+    with pytest.raises(InvalidInputError, match="source type"):
+        given(library, "cherry", source_type=label)
+
+
+def test_a_configured_source_comes_back_and_that_is_said(library: Library) -> None:
+    configured = library.configured(Source(id="notes", root=library.root))
+
+    assert "comes back" in remove(configured.config, [], ["notes"]).warnings[0]
+
+
+def test_ids_of_copies_are_refused_in_the_settings(tmp_path: Path) -> None:
+    (tmp_path / "kebab.toml").write_text('[[workspace.sources]]\nid = "_stdin"\nroot = "."\n')
+    with pytest.raises(ConfigInvalidError, match="_stdin"):
+        load_config(tmp_path / "kebab.toml", environ={})

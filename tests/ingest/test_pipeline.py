@@ -18,6 +18,7 @@ from kebab_stream.concurrency import run_blocking
 from kebab_stream.errors import IndexCorruptError, IndexLockedError, StorageError
 from kebab_stream.index.lock import write_lock
 from kebab_stream.ingest import IngestRequest, Progress, ingest
+from kebab_stream.ingest.pipeline import _read
 from kebab_stream.reports import IngestPhase, IngestReport
 from tests.index.stored import listing
 from tests.ingest.runs import Library
@@ -349,3 +350,23 @@ def test_hash_seed_threads_and_file_order_make_no_difference(tmp_path: Path) -> 
     assert libraries[0].rows("SELECT doc_no, hex(doc_id) FROM documents") == libraries[1].rows(
         "SELECT doc_no, hex(doc_id) FROM documents"
     )
+
+
+# --- files that change meanwhile -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("become", ["link", "pipe", "large"])
+async def test_a_file_that_became_something_else_is_not_read(tmp_path: Path, become: str) -> None:
+    path = tmp_path / "a.md"
+    match become:
+        case "link":
+            (tmp_path / "secret.md").write_text("secret")
+            path.symlink_to(tmp_path / "secret.md")
+        case "pipe":
+            os.mkfifo(path)
+        case "large":
+            path.write_text("x" * 101)
+
+    assert isinstance(await _read(path, 100), OSError)
+    (tmp_path / "b.md").write_text("x" * 100)
+    assert await _read(tmp_path / "b.md", 100) == b"x" * 100

@@ -1,4 +1,6 @@
 import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,6 +12,9 @@ from kebab_stream.ingest.grammars import GRAMMARS
 from kebab_stream.ingest.symbols import symbol_blocks
 from tests.ingest.code_samples import BLOCKS, SOURCES
 from tests.ingest.strategies import few
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Tree
 
 
 def blocks_of(source: str, language: str) -> list[Block]:
@@ -203,7 +208,7 @@ def test_classes_in_classes_have_symbols_up_to_a_depth() -> None:
     assert found[-1] == Block("text", 12, 61, symbol=".".join(f"C{depth}" for depth in range(12)), depth=11)
 
 
-@pytest.mark.parametrize("language", ["python", "javascript", "cpp"])
+@pytest.mark.parametrize("language", ["python", "javascript", "cpp", "c", "typescript"])
 def test_a_large_file_takes_time_in_proportion(language: str) -> None:
     part = SOURCES[language].replace("%", "") + "\n"
     lines = (part * (1_000_000 // len(part))).split("\n")
@@ -226,6 +231,24 @@ def test_a_text_that_takes_too_long_is_not_cut_at_symbols(monkeypatch: pytest.Mo
 
     assert found
     assert symbol_blocks(lines, GRAMMARS["python"]) is None
+
+
+def test_all_attempts_to_read_a_text_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["int f(int a) { return a; }", "", "class A {", ""] * 2000  # errors: two grammars, and parts
+    parse, stopped = outline._parsed, []
+    monkeypatch.setattr(outline, "_MOST_STEPS", 500)
+
+    def counted(language: "Language", source: bytes, steps: Iterator[int]) -> "Tree | None":
+        tree = parse(language, source, steps)
+        stopped.append(next(steps))
+        return tree
+
+    monkeypatch.setattr(outline, "_parsed", counted)
+    symbol_blocks(lines, GRAMMARS["c"])
+
+    assert len(stopped) > 1
+    assert stopped == sorted(stopped)
+    assert stopped[-1] < 500 + 2 * len(stopped)
 
 
 # --- laws ------------------------------------------------------------------------------------------------
