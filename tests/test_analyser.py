@@ -4,12 +4,13 @@ import base64
 import subprocess
 import sys
 import unicodedata
+from collections import Counter
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kebab_stream.analyser import MAX_PARTS, MAX_TERM_CHARS, terms
+from kebab_stream.analyser import MAX_PARTS, MAX_TERM_CHARS, Script, query_terms, script_of, terms
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))  # lone surrogates and NUL too
 ALPHABETS = [
@@ -28,7 +29,6 @@ PLAIN_WORD = st.sampled_from(ALPHABETS).flatmap(lambda alphabet: st.text(alphabe
         ("Straße STRASSE", ["strass", "strass"]),
         ("the user's API, don’t DON'T", ["the", "user", "api", "don", "don"]),
         ("3.11 1,000", ["3", "11", "1", "000"]),
-        ("kube-apiserver --dry-run", ["kube", "apiserv", "dri", "run"]),
         ("1\ufe0f\u20e3 x² ½", ["1", "x2", "x", "2", "1", "2"]),
         ("exam\u00adple zero\u200dwidth", ["exampl", "zerowidth"]),
         ("ΣΊΣΥΦΟΣ σίσυφος", ["σίσυφοσ", "σίσυφοσ"]),
@@ -65,9 +65,117 @@ def test_plurals_of_capitals_and_outer_underscores_are_no_borders(text: str, exp
     assert terms(text) == expected
 
 
-@pytest.mark.parametrize("query", ["getusername", "GetUserName", "get user name", "user-name"])
+@pytest.mark.parametrize("query", ["getusername", "GetUserName", "get user name", "USER.name"])
 def test_an_identifier_is_found_by_its_parts_and_in_any_case(query: str) -> None:
     assert set(terms(query)) <= set(terms("getUserName"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("e-mail", ["email", "e", "mail"]),
+        ("kube-apiserver --dry-run", ["kubeapiserv", "kube", "apiserv", "dryrun", "dri", "run"]),
+        ("state-of-the-art's", ["stateoftheart", "state", "of", "the", "art"]),
+        ("utf-8 UTF‐8 UTF\u20118", ["utf8", "utf", "8"] * 3),
+        ("Get-ChildItem", ["getchilditem", "get", "childitem", "child", "item"]),
+        ("naïve-Bayes", ["naivebay", "naiv", "bay"]),
+        ("2026-03-12", ["2026", "03", "12"]),
+        ("a--b c- -d e–f", ["a", "b", "c", "d", "e", "f"]),
+        ("docker-로 한-미", ["docker", "로", "한", "미"]),
+        ("x-" * 70 + "x", ["x"] * 71),
+    ],
+)
+def test_words_with_hyphens_give_themselves_together_and_apart(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("e-mail", "email"),
+        ("dry-run", "--dry-run"),
+        ("utf-8", "UTF8"),
+        ("v-model", "vmodel"),
+        ("rate limit", "rateLimit"),
+        ("rate-limit", "rate_limit"),
+        ("apiserver", "kube-apiserver"),
+        ("Ｆｕｌｌ－Ｗｉｄｔｈ", "full-width"),
+        ("resume", "résumés"),
+        ("replicas", "replica"),
+        ("하이브리드검색", "하이브리드 검색"),
+        ("데이터베이스", "데이터베이스에서는"),
+        ("검색기", "검색"),
+    ],
+)
+def test_what_people_write_in_two_ways_shares_terms(one: str, other: str) -> None:
+    assert set(terms(one)) & set(terms(other))
+    assert len(set(terms(one)) & set(terms(other))) * 2 >= min(len(set(terms(one))), len(set(terms(other))))
+
+
+@pytest.mark.parametrize(
+    ("query", "same"),
+    [
+        ("What is the capital of Iceland?", "is the capital of Iceland"),
+        ("how's the weather in the valley", "the weather in the valley"),
+        ("대한민국의 수도는 어디인가요?", "대한민국의 수도는"),
+        ("세종대왕은 언제 태어났나", "세종대왕은 태어났나"),
+        ("왜 파드가 무엇 때문에 죽나", "파드가 때문에 죽나"),
+    ],
+)
+def test_a_query_does_not_look_for_the_words_that_ask(query: str, same: str) -> None:
+    assert query_terms(query) == terms(same)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what",
+        "무엇입니까",
+        "where clause",
+        "어디 가",
+        "SELECT name FROM birds WHERE colour IS red",
+        "somewhat anywhere showing",
+        "the how-to page about whatever",
+        "왜곡된 몇몇 사진 크기",
+        "",
+    ],
+)
+def test_a_query_keeps_words_that_name_things(query: str) -> None:
+    assert query_terms(query) == terms(query)
+
+
+@given(ANY_TEXT)
+def test_a_query_looks_for_some_of_its_terms_and_for_any_if_there_are_any(text: str) -> None:
+    assert Counter(query_terms(text)) <= Counter(terms(text))
+    assert bool(query_terms(text)) == bool(terms(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("", Script.LATIN),
+        ("1 + 1", Script.LATIN),
+        ("déjà vu ＡＢＣ", Script.LATIN),
+        ("소유권", Script.HANGUL),
+        (unicodedata.normalize("NFD", "소유권"), Script.HANGUL),
+        ("kubectl을 설치", Script.HANGUL),
+        ("a long English text with one word of Korean, 김치", Script.LATIN),
+        ("東京タワー", Script.HAN),
+        ("ひらがな", Script.HAN),
+        ("Ёлка", Script.OTHER),
+        ("ภาษาไทย", Script.OTHER),
+        ("שלום", Script.OTHER),
+        ("大韓民國은", Script.HAN),
+    ],
+)
+def test_a_text_is_in_the_script_of_its_sentences(text: str, script: Script) -> None:
+    assert script_of(text) is script
+
+
+@given(ANY_TEXT)
+def test_any_string_is_in_a_script(text: str) -> None:
+    assert script_of(text) in Script
+    assert script_of(f"{text} 1, 2!") is script_of(text)
 
 
 @pytest.mark.parametrize(

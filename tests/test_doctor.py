@@ -147,7 +147,7 @@ def _sql(statement: str) -> Callable[[Path], None]:
         (_sql("DELETE FROM texts WHERE doc_no = 3"), "without their text"),
         (_sql("INSERT INTO tags VALUES (999, 'lost')"), "belong to no document"),
         (_sql("DELETE FROM meta"), "names no index files"),
-        (_sql("PRAGMA user_version = 77"), "version 77"),
+        (_sql("PRAGMA user_version = 77"), "format 77"),
     ],
 )
 def test_a_damaged_store_fails_and_says_how_to_go_on(data_dir: Path, damage: Callable[[Path], None], said: str) -> None:

@@ -1,23 +1,27 @@
-"""Sets built from real documentation, in the layout of BEIR.
+"""Sets built from real documentation, and from other sets, in the layout of BEIR.
 
 - `NAME-sections`: a heading is the query, the text under it, without the heading, is to be found among all others.
 - `NAME-en2ko`, `NAME-ko2en`: the title or a heading of a page is the query, the translation of that page is to be
   found. Pages are pairs where their paths are equal; ids and anchors that would give the English away are left out.
+- `belebele-mixed`: the passages of two sets, in Korean and in English, and questions in both; the passage that
+  answers is to be found in both languages.
 
 Texts stay Markdown. A heading that is over more than two sections, or on more than two pages, is no query.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kebab_stream.analyser import terms
+from kebab_stream.evaluate.beir import entries, read_beir
 from kebab_stream.ingest.parse import parse
 
 SECTIONS = ("rustbook-en", "rustbook-ko", "vue-ko", "k8s-ko")
 PAIRS = ("rustbook", "vue")
+MIXED = ("belebele-en", "belebele-ko")
 
 _LEAST_CHARS = 200
 _MOST_RIGHT = 2
@@ -50,8 +54,9 @@ class Built:
         (folder / "qrels.tsv").write_text("".join(judged), encoding="utf-8")
 
 
-def builders(corpora: Path) -> Mapping[str, Callable[[], Built]]:
-    """How to build each set, by name."""
+def builders(shared: Path) -> Mapping[str, Callable[[], Built]]:
+    """How to build each set, by name, from the folders `corpora` and `data/retrieval`."""
+    corpora, sets = shared / "corpora", shared / "data" / "retrieval"
     found: dict[str, Callable[[], Built]] = {}
     for name in SECTIONS:
         found[f"{name}-sections"] = lambda name=name: sections(corpora / name)
@@ -59,6 +64,7 @@ def builders(corpora: Path) -> Mapping[str, Callable[[], Built]]:
         english, korean = corpora / f"{name}-en", corpora / f"{name}-ko"
         found[f"{name}-en2ko"] = lambda english=english, korean=korean: translations(english, korean)
         found[f"{name}-ko2en"] = lambda english=english, korean=korean: translations(korean, english)
+    found["belebele-mixed"] = lambda: mixed([sets / name for name in MIXED])
     return found
 
 
@@ -84,6 +90,19 @@ def translations(asked: Path, found: Path) -> Built:
         if len(answers[path]) >= _LEAST_CHARS:
             for heading, _ in _sections(questions[path]):
                 built.ask(heading, ids[path])
+    return built
+
+
+def mixed(folders: Sequence[Path]) -> Built:
+    """The texts of sets of the same ids in different languages, and the questions of all."""
+    built = Built()
+    for folder in folders:
+        texts = {one.id: one.text for one in entries(folder)}
+        built.texts |= {f"{folder.name}/{key}": text for key, text in texts.items()}
+        for question in read_beir(folder).questions:
+            for target in question.grades:
+                for other in folders:
+                    built.ask(question.query.query, f"{other.name}/{target}")
     return built
 
 

@@ -23,8 +23,8 @@ PAGE_END = "\f"
 _MOST_PAGES = 10_000
 _MOST_DRAWN = 20_000_000
 """Characters and other things on all pages together, whether they are readable, visible or neither: half a second for
-a million. A small file can hold far more than its size tells, since pages may share what is drawn on them. Manuals of
-5,000 pages have 12 million."""
+a million. A small file can hold far more than its size tells, since pages may share what is drawn on them. A full
+page of a book has 3,000."""
 _HYPHEN = re.compile("[\x02\xad\ufffe](?:\r?\n)?")
 """What PDFium gives for a hyphen that breaks a word at the end of a line."""
 _NO_CHARACTER = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffd\ufffe\uffff\ue000-\uf8ff]")

@@ -15,7 +15,7 @@ from kebab_stream.index.generation import Generation
 from kebab_stream.index.graph import graph_above
 from kebab_stream.index.ranking import rounded, top
 from kebab_stream.model import Mode, ScoreKind
-from kebab_stream.single.fusion import Floats, Numbers, convex, ranks_in, rrf
+from kebab_stream.single.fusion import Floats, Numbers, convex, ranks_in, rrf, weight_across
 from kebab_stream.single.phrases import find_phrases
 from kebab_stream.single.settings import MAX_RESULTS, SearchSettings, VectorPath
 
@@ -109,7 +109,7 @@ def retrieve(
         return Ranking(method, "cosine", vector.best, vector.scores[vector.best], None, vector, 0.0)
     lexical, lexical_max = _lexical_side(generation, text, query_terms, allowed, depth)
     vector = _vector_side(generation, embedder, text, allowed, depth, settings, found=lexical.best)
-    return _fuse(lexical, lexical_max, vector, generation.scripts != script_of(text), settings)
+    return _fuse(lexical, lexical_max, vector, generation.scripts == script_of(text), settings)
 
 
 def vector_path(method: Mode, generation: Generation, settings: SearchSettings) -> VectorPath:
@@ -214,17 +214,14 @@ def _nothing(method: Mode) -> Ranking:
     return Ranking(method, "bm25", np.empty(0, np.int64), np.empty(0), None, None, 0.0)
 
 
-def _fuse(lexical: Side, lexical_max: float, vector: Side, across: Mask, settings: SearchSettings) -> Ranking:
+def _fuse(lexical: Side, lexical_max: float, vector: Side, familiar: Mask, settings: SearchSettings) -> Ranking:
+    """`familiar`: (n_chunks,) whether a chunk is in the script of the query."""
     started = perf_counter()
     union = np.union1d(lexical.best, vector.best)
     if settings.fusion == "convex":
-        scores = convex(
-            lexical.scores[union],
-            lexical_max,
-            vector.scores[union],
-            weight=settings.fusion_weight,
-            across=across[union],
-        )
+        weight = settings.fusion_weight
+        alone = np.where(familiar[union], 0.0, weight_across(weight, float(familiar.mean())))
+        scores = convex(lexical.scores[union], lexical_max, vector.scores[union], weight=weight, alone=alone)
     else:
         scores = rrf(ranks_in(lexical.best, union), ranks_in(vector.best, union), k=settings.rrf_k)
     order = np.lexsort((union, -scores))

@@ -101,7 +101,7 @@ async def test_the_answer_is_asked_for_in_the_language_of_the_question(
 
 async def test_the_model_is_not_asked_where_nothing_was_found(engine: Engine, spoken: Spoken) -> None:
     nothing = await answered(engine, spoken.ollama(), SearchQuery(query="!!! ???"))
-    nonsense = await answered(engine, spoken.ollama(), SearchQuery(query="florble wumpus the grankle"))
+    nonsense = await answered(engine, spoken.ollama(), SearchQuery(query="rath vorpal the bandersnatch"))
 
     assert [(each.grounded, each.reason, each.answer) for each in (nothing, nonsense)] == [
         (False, "no_hits", None),

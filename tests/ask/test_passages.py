@@ -80,8 +80,8 @@ def test_the_best_of_nothing_is_refused_whatever_the_fusion(fixture_data: Path, 
     """Reciprocal ranks give the first hit about 1.0 however little it has to do with the question."""
     config = config_of(fixture_data, search=Search(fusion=fusion))
     with Engine.open(config) as engine:
-        best = hits_of(engine, "florble wumpus the grankle")[0]
-        nonsense = found(engine, "florble wumpus the grankle")
+        best = hits_of(engine, "rath vorpal the bandersnatch")[0]
+        nonsense = found(engine, "rath vorpal the bandersnatch")
         question = found(engine, "How is pour-over coffee brewed?")
 
     assert (nonsense.missing, nonsense.passages) == ("low_evidence", ())

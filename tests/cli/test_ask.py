@@ -113,7 +113,7 @@ def test_no_piece_of_an_escape_sequence_reaches_a_terminal(fixture_data: Path, s
         (["NO_ANSWER", "_IN_SOURCES"], QUESTION, "the model found none"),
         (["Cheese."], QUESTION, "the model named no passage"),
         (["Cheese [1]."], "!!! ???", "nothing in the index matches"),
-        (["Cheese [1]."], "florble wumpus the grankle", "too little to do"),
+        (["Cheese [1]."], "rath vorpal the bandersnatch", "too little to do"),
     ],
 )
 def test_without_a_grounded_answer_the_status_is_1(

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab_stream.analyser import ANALYSER_VERSION
+from kebab_stream.analyser import ANALYSER_VERSION, Script
 from kebab_stream.errors import IndexCorruptError, StorageError
 from kebab_stream.index import generation
 from kebab_stream.index.generation import (
@@ -43,6 +43,7 @@ def additions(corpus: Mapping[bytes, bytes]) -> Additions:
     for chunk_id in corpus:
         word = chunk_id.hex()
         added.ids.append(chunk_id)
+        added.scripts.append(Script(chunk_id[0] % 4))
         added.lexical.add(["all", *word])
         added.texts.append(word.encode())
         added.vectors.add(np.frombuffer(chunk_id[: chunk_id[0] % 4 * 4], dtype=np.int8).reshape(-1, 4))
@@ -112,6 +113,7 @@ def test_numbers_follow_the_order_of_the_ids(corpus: Corpus) -> None:
         opened = write(Path(place, "1"), corpus)
 
         assert [opened.chunk_id(number) for number in range(len(corpus))] == sorted(corpus)
+        assert opened.scripts.tolist() == [chunk_id[0] % 4 for chunk_id in sorted(corpus)]
         assert opened.manifest.n_chunks == len(corpus)
         assert opened.manifest.n_windows == (opened.vectors.n_windows if opened.vectors else -1)
         for doc_id in (*set(corpus.values()), b"?" * 16):
@@ -208,6 +210,7 @@ NAMES = [
     "lexical_term_offsets.bin",
     "lexical_terms.bin",
     "manifest.json",
+    "scripts.bin",
     "texts.folded",
     "texts.offsets",
     "vectors.indptr",

@@ -54,6 +54,8 @@ def test_toml_between_plus_signs_is_read() -> None:
             '# comment\n\nTitle = "x"\nLastMod = 2024-01-02T03:04:05.678+09:00',
             FrontMatter(title="x", modified="2024-01-02T03:04:05+09:00"),
         ),
+        ("title = 0x" + "f" * 4000 + "\nlang = 'ko'", FrontMatter(lang="ko")),
+        ("tags = ['a', 0x" + "f" * 4000 + ", 12]", FrontMatter(tags=("a", "12"))),
         ("x = " + "[" * 5000 + "\n" + "a." * 5000 + "a = 1\ntags = " + "[" * 5000, FrontMatter()),
     ],
 )
@@ -72,6 +74,8 @@ def test_a_broken_field_of_toml_is_dropped_alone(fields: str, expected: FrontMat
         ("language: en_US", FrontMatter(lang="en")),
         ("lang: 한국어\nlanguage: ko", FrontMatter(lang="ko")),
         ("Trust-Level: primary\nsource type: wiki", FrontMatter(trust_level="primary", source_type="wiki")),
+        ("source_type: a, b\ntitle: x", FrontMatter(title="x")),
+        ("source_type: ' wiki  page '", FrontMatter(source_type="wiki page")),
         (
             "date created: 2024-01-01\ndate modified: 2024-01-02",
             FrontMatter(created="2024-01-01", modified="2024-01-02"),
@@ -232,6 +236,7 @@ def test_front_matter_may_be_empty(text: str) -> None:
 def test_long_values_are_bounded() -> None:
     found = read(f"---\ntitle: {'x' * 4000}\ntags: [{', '.join(map(str, range(500)))}]\n---")
 
+    assert read(f"---\ntitle: {'x' * 299} y\n---").title == "x" * 299
     assert found.title == "x" * 300
     assert len(found.tags) == 100
 
@@ -255,3 +260,16 @@ def test_no_front_matter_can_fail(text: str) -> None:
     found = read("---\ntags: " + text + "\n---\n")
 
     assert found.line_count <= text.count("\n") + 3
+
+
+@given(
+    st.sampled_from(["tags", "title", "date", "source_type"]),
+    st.lists(
+        st.sampled_from(["0x", "f" * 4000, "9" * 4090, "2024-13-45", "[", "]", ",", "'", '"', " ", "{", "}", "="])
+    ),
+)
+def test_no_front_matter_in_toml_can_fail(name: str, parts: list[str]) -> None:
+    value = "".join(parts)
+
+    assert read(f"+++\n{name} = {value}\n+++").line_count == 3
+    assert read(f"+++\n{name} = [0x{value}]\n+++").line_count == 3

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import zlib
 
 import pytest
 from hypothesis import given
@@ -27,6 +28,26 @@ endstream endobj
 trailer <</Root 1 0 R>>
 %%EOF
 """
+
+
+def shared(content: bytes, pages: int, missing: int = 0) -> bytes:
+    """A PDF of pages that all have the same content; after them some that are not there, which make it damaged."""
+    packed = zlib.compress(content, 9)
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 3 0 R/Resources<</Font<</F"
+    page += b"<</Type/Font/Subtype/Type1/BaseFont/Courier>>>>>>>>"
+    kids = b" ".join(b"%d 0 R" % number for number in range(4, 4 + pages + missing))
+    parts = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, pages + missing),
+        b"<</Length %d/Filter/FlateDecode>> stream\n%s\nendstream" % (len(packed), packed),
+        *[page] * pages,
+    ]
+    objects = b"".join(b"%d 0 obj %s endobj\n" % numbered for numbered in enumerate(parts, 1))
+    return b"%PDF-1.4\n" + objects + b"trailer <</Root 1 0 R>>\n%%EOF"
+
+
+def text_of(line: bytes, lines: int) -> bytes:
+    return b"BT /F 1 Tf 20 50 Td " + b"(%s) Tj " % line * lines + b"ET"
 
 
 def test_pages_are_lines_of_text_with_a_form_feed_between_them() -> None:
@@ -68,6 +89,32 @@ def test_what_has_no_text_to_read_is_refused(data: bytes, message: str) -> None:
         decode("a.pdf", data)
 
     assert caught.value.details == {"problem": "pdf"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(text_of(b"fifty characters " * 3, 40), id="text"),
+        pytest.param(text_of(b"fifty characters " * 3, 40).replace(b"20 50", b"2000 5000"), id="text out of sight"),
+        pytest.param(b"0 0 m 10 10 l S\n" * 2000, id="shapes"),
+    ],
+)
+def test_reading_stops_at_the_page_where_it_is_too_much(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr(pdf_module, "_MOST_DRAWN", 5000)
+
+    with pytest.raises(InvalidInputError, match="more than 5,000 characters and shapes") as caught:
+        decode("a.pdf", shared(content, 3, missing=1))
+    assert caught.value.hint == "split it"
+    with pytest.raises(InvalidInputError, match="damaged"):
+        decode("a.pdf", shared(content, 1, missing=1))
+
+
+def test_a_pdf_of_too_many_pages_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf_module, "_MOST_PAGES", 3)
+
+    assert decode("a.pdf", shared(text_of(b"a", 1), 3)) == "a\fa\fa"
+    with pytest.raises(InvalidInputError, match="more than 3 pages"):
+        decode("a.pdf", shared(text_of(b"a", 1), 3, missing=1))
 
 
 def test_a_pdf_that_opens_without_a_password_is_read() -> None:

@@ -1,5 +1,6 @@
 """From the bytes of a file to its document and chunks, and to what is indexed of them."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,6 +131,17 @@ def test_a_chunk_is_known_by_its_text_headings_title_and_file_name() -> None:
         "elderberri",
     }
     assert "".join(embedded_windows(chunk.text)).split() == chunk.text.split()
+
+
+def test_what_is_above_a_chunk_counts_twice_and_the_name_that_it_defines_four_times() -> None:
+    one = prepared("# Apple\n\n" + "## Banana\n\ncherry\n", "damson.md")
+    counts = Counter(indexed_terms(one.chunks[-1], one.document))
+    assert (counts["banana"], counts["cherri"], counts["damson"]) == (3, 1, 2)
+
+    code = prepared("class Basket:\n    def weigh_all(self):\n        return self.weigh_all\n", "fruit.py")
+    chunk = replace(code.chunks[0], symbol="Basket.weigh_all", text="x")
+    counts = Counter(indexed_terms(chunk, code.document))
+    assert (counts["weigh_al"], counts["basket"], counts["fruit"]) == (4, 2, 4)  # the title of code is its file name
 
 
 def test_a_chunk_is_embedded_by_its_windows_and_as_a_whole() -> None:

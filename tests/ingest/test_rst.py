@@ -4,7 +4,7 @@ import time
 import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kebab_stream.ingest.document import Block
@@ -146,6 +146,12 @@ def test_there_are_no_more_than_six_levels() -> None:
         ("a::\n\n  x\n\n y\n\nb", [("text", 1, 1), ("fence", 3, 5), ("text", 7, 7)]),
         ("a::\n\nb", [("text", 1, 1), ("text", 3, 3)]),
         ("::\n\n  x", [("text", 1, 1), ("fence", 3, 3)]),
+        ("::\n", [("text", 1, 1)]),
+        ("a::\n\n \n", [("text", 1, 1)]),
+        ("- a::\n\n  > q\n  > r\n\nx", [("text", 1, 1), ("fence", 3, 4), ("text", 6, 6)]),
+        ("-\ta::\n\n\t> q", [("text", 1, 1), ("fence", 3, 3)]),
+        ("- a::\n\n  > q\nx\n", [("text", 1, 1), ("text", 3, 4)]),
+        ("- a::\n\nab> q", [("text", 1, 1), ("text", 3, 3)]),
         ("..\n\n  quote", [("comment", 1, 1), ("text", 3, 3)]),
         ("..\n  comment\n\nx", [("comment", 1, 2), ("text", 4, 4)]),
         (".. [1] note\n.. _a: b\n.. |c| replace:: d", [("text", 1, 3)]),
@@ -255,8 +261,18 @@ def test_titles_are_where_docutils_has_them(text: str) -> None:
     assert found == titles_by_docutils(text)
 
 
-@few
-@given(_documents() | st.text(st.sampled_from("=-.:*+|> ab1가\n\t`_\\"), max_size=200))
+_beginnings = st.sampled_from(["", "", "  ", "    ", "\t", "- ", "  - ", "> ", "  > ", ".. ", "   .. ", "1. ", ">>> "])
+_ends = st.sampled_from(
+    ["", "a", "=====", "::", "a::", "note::", "code::", "list-table::", "[1] a", "|a| raw::", "+--+"]
+)
+_lines = st.lists(st.builds(str.__add__, _beginnings, _ends), max_size=12).map("\n".join)
+_noise = st.text(st.sampled_from("=-.:*+|> ab1가\n\t`_\\"), max_size=200)
+
+
+@settings(max_examples=200, deadline=None)
+@given(_documents() | _lines | _noise)
+@example("- foo::\n\n  > quoted\nx\n")
+@example("::\n")
 def test_every_line_of_any_text_is_in_one_block(text: str) -> None:
     lines = text.split("\n")
     blocks = rst_blocks(lines)
@@ -264,6 +280,7 @@ def test_every_line_of_any_text_is_in_one_block(text: str) -> None:
 
     assert covered == sorted(set(covered))
     assert all(number in covered for number, line in enumerate(lines, 1) if line.strip())
+    assert all(block.line_start <= block.line_end for block in blocks)
     assert all(lines[number - 1].strip() for block in blocks for number in (block.line_start, block.line_end))
     assert all(isinstance(block, Block) for block in blocks)
 

@@ -234,7 +234,7 @@ def test_a_text_that_takes_too_long_is_not_cut_at_symbols(monkeypatch: pytest.Mo
 
 
 def test_all_attempts_to_read_a_text_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = ["int f(int a) { return a; }", "", "class A {", ""] * 2000  # errors: two grammars, and parts
+    lines = ["int f(int a) { return a; }", "", "int = ;", ""] * 2000  # errors: two grammars, and parts
     parse, stopped = outline._parsed, []
     monkeypatch.setattr(outline, "_MOST_STEPS", 500)
 
@@ -248,7 +248,7 @@ def test_all_attempts_to_read_a_text_share_their_steps(monkeypatch: pytest.Monke
 
     assert len(stopped) > 1
     assert stopped == sorted(stopped)
-    assert stopped[-1] < 500 + 2 * len(stopped)
+    assert stopped[-1] <= 500 + 2 * len(stopped)
 
 
 # --- laws ------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab_stream.single.fusion import convex, ranks_in, rrf
+from kebab_stream.single.fusion import convex, ranks_in, rrf, weight_across
 
 scores = st.lists(st.tuples(st.floats(0, 0.999999), st.floats(-1, 1)), min_size=1, max_size=30)
 
@@ -28,6 +28,52 @@ def test_convex_is_the_weighted_sum_of_the_share_of_bm25_and_the_positive_cosine
     assert fused == pytest.approx(expected, abs=5.1e-7)
     assert all(0 <= score <= 1 and score == round(score, 6) for score in fused)
     assert not any(math.copysign(1, score) < 0 for score in fused)
+
+
+@given(scores, st.floats(0, 1), st.data())
+def test_a_score_is_from_0_to_1_and_rises_with_either_side_also_across_scripts(
+    pairs: list[tuple[float, float]], weight: float, data: st.DataObject
+) -> None:
+    share = np.array([share for share, _ in pairs])
+    cosine = np.array([cosine for _, cosine in pairs])
+    across = np.array(data.draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs))))
+    alone = across * weight_across(weight, data.draw(st.floats(0, 1)))
+    step = data.draw(st.floats(0, 1))
+
+    scores = convex(share, 1.0, cosine, weight=weight, alone=alone)
+
+    plain = convex(share, 1.0, cosine, weight=weight)
+    assert ((scores >= 0) & (scores <= 1)).all()
+    assert (scores[~across] == plain[~across]).all()
+    assert (scores >= plain).all()
+    more_words = convex(np.minimum(share + step, 1), 1.0, cosine, weight=weight, alone=alone)
+    more_meaning = convex(share, 1.0, np.minimum(cosine + step, 1), weight=weight, alone=alone)
+    assert (more_words >= scores).all()
+    assert (more_meaning >= scores).all()
+
+
+@pytest.mark.parametrize(
+    ("share", "score"),
+    [
+        (0.0, 0.3),  # no shared word: the meaning alone
+        (0.15, 0.3),  # a word that happens to stand there counts less than the meaning
+        (1.0, 0.9),  # all the words: the sum
+    ],
+)
+def test_meaning_may_do_without_words(share: float, score: float) -> None:
+    fused = convex(np.array([share]), 1.0, np.array([0.6]), weight=0.25, alone=0.5)
+
+    assert fused.tolist() == [pytest.approx(score)]
+
+
+@pytest.mark.parametrize(
+    ("weight", "familiar", "expected"),
+    [(0.25, 0.0, 1.0), (0.25, 0.1, 0.75), (0.25, 0.2, 0.5), (0.25, 0.7, 0.5), (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)],
+)
+def test_across_scripts_meaning_counts_the_more_the_less_is_in_the_script_of_the_query(
+    weight: float, familiar: float, expected: float
+) -> None:
+    assert weight_across(weight, familiar) == pytest.approx(expected)
 
 
 def test_a_negative_cosine_counts_as_none() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab_stream.config import Search
-from kebab_stream.index.generation import EmbeddingSpec
+from kebab_stream.index.generation import INDEX_VERSION, EmbeddingSpec
 from kebab_stream.model import ChunkId, CodeCitation, DocId, LineCitation, PageCitation, Retrieval, SearchHit
 from kebab_stream.render import to_json
 from kebab_stream.single.hits import citation_of, hit_of, section_label
@@ -59,7 +59,7 @@ def test_a_hit_tells_all_that_is_known_of_its_chunk_and_document() -> None:
         snippet_full_text=False,
         citation=LineCitation(path="폴더/a b.md", uri="폴더/a%20b.md#L3-L9", start=3, end=9, section="나"),
         retrieval=RETRIEVAL,
-        index_version="1",
+        index_version=INDEX_VERSION,
         embedding_model="m",
         chunker_version="c1",
         indexed_at="2026-02-03T04:05:06Z",

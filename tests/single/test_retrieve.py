@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from kebab_stream.analyser import terms
+from kebab_stream.analyser import query_terms, script_of
 from kebab_stream.config import Search
 from kebab_stream.embed import Embedder
 from kebab_stream.engine import Engine
@@ -25,6 +25,7 @@ from kebab_stream.index import vectors as vectors_module
 from kebab_stream.index.graph import Graph
 from kebab_stream.model import MODES, Filters, Mode, SearchHit, SearchOpts, SearchQuery, SearchResponse
 from kebab_stream.single import retrieve as retrieve_module
+from kebab_stream.single.fusion import weight_across
 from kebab_stream.single.retrieve import NO_MODEL_HINT, NO_VECTORS_HINT, method_for, vector_path
 from kebab_stream.single.search import search
 from tests.cli.program import environment
@@ -50,7 +51,7 @@ def in_order(hits: Sequence[SearchHit]) -> bool:
 @given(queries)
 def test_a_lexical_score_is_bm25_and_only_chunks_with_a_term_are_found(library: Engine, text: str) -> None:
     generation = library.snapshot.generation
-    scores, _ = generation.lexical.scores(terms(text))
+    scores, _ = generation.lexical.scores(query_terms(text))
 
     hits = ask(library, text, "lexical", Search()).hits
 
@@ -103,7 +104,8 @@ def test_a_hybrid_score_is_its_formula_over_the_union_of_both_sides(
     lexical = {hit.chunk_id: hit for hit in ask(library, text, "lexical", settings).hits}
     vector = {hit.chunk_id: hit for hit in ask(library, text, "vector", settings).hits}
     best = [{name: hit.rank for name, hit in side.items() if hit.rank <= depth} for side in (lexical, vector)]
-    bound = library.snapshot.generation.lexical.scores(terms(text))[1]
+    generation = library.snapshot.generation
+    bound = generation.lexical.scores(query_terms(text))[1]
 
     hits = ask(library, text, "hybrid", settings).hits
 
@@ -119,6 +121,9 @@ def test_a_hybrid_score_is_its_formula_over_the_union_of_both_sides(
         if settings.fusion == "convex":
             weight, cosine = settings.fusion_weight, max(0.0, retrieval.vector_score or 0.0)
             expected = (1 - weight) * (retrieval.lexical_score or 0.0) / bound + weight * cosine
+            familiar = generation.scripts == script_of(text)
+            if not familiar[generation.number_of(bytes.fromhex(name))]:
+                expected = max(expected, weight_across(weight, float(familiar.mean())) * cosine)
         else:
             ranks = (retrieval.lexical_rank, retrieval.vector_rank)
             expected = sum(1 / (settings.rrf_k + rank) for rank in ranks if rank) * (settings.rrf_k + 1) / 2
