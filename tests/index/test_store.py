@@ -354,7 +354,8 @@ def test_a_store_of_another_version_is_corrupt(tmp_path: Path) -> None:
     with changed_store(tmp_path) as connection:
         connection.execute(f"PRAGMA user_version = {STORE_VERSION + 1}")
 
-    with pytest.raises(IndexCorruptError, match=rf"another version of kebab \(format {STORE_VERSION + 1}, this one has {STORE_VERSION}\)"):
+    said = rf"another version of kebab \(format {STORE_VERSION + 1}, this one has {STORE_VERSION}\)"
+    with pytest.raises(IndexCorruptError, match=said):
         Store.open(tmp_path)
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kebab_stream.analyser import ANALYSER_VERSION
 from kebab_stream.config import Embedding, Models
 from kebab_stream.errors import IndexCorruptError, NotIndexedError
 from kebab_stream.index import generation
@@ -164,7 +165,7 @@ def test_another_model_embeds_every_document_again(library: Library, tmp_path: P
 def test_another_version_of_the_analyser_indexes_every_document_again(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written = generation.ANALYSER_VERSION
+    written = ANALYSER_VERSION
     monkeypatch.setattr(generation, "ANALYSER_VERSION", "next")
     with pytest.raises(IndexCorruptError, match=f"analyser_version is '{written}', this program has 'next'") as caught:
         library.find("cat")
