@@ -87,8 +87,11 @@ _INVISIBLE = re.compile(r"[\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufeff\U000e0100
 # Normalising sorts combining marks in quadratic time; no writing system stacks 30 (UAX #15, stream-safe text).
 _TOO_MANY_MARKS = re.compile(r"([^\w\s\x00-\x7f]{30})[^\w\s\x00-\x7f]+")
 
-_ASKS_IN_ENGLISH = frozenset(("what", "which", "who", "whom", "whose", "when", "where", "why", "how"))
-_ASKS_IN_KOREAN = re.compile(
+# Words that are names in code (if, for, not, with, …) are not among these.
+_ASKING = ("what", "which", "who", "whom", "whose", "when", "where", "why", "how")
+_JOINING = ("a", "an", "the", "of", "to", "in", "is", "are", "was", "were", "be", "been", "by", "at", "on", "it", "its")
+_EMPTY_ENGLISH = frozenset((*_ASKING, *_JOINING))
+_EMPTY_KOREAN = re.compile(
     "(?:무엇|무슨|뭐|누구|언제|어디|얼마)[가-힣]{0,5}"  # with endings: 무엇입니까, 언제였나요
     "|누가|어느|어떤|어떻게|어떠한|왜|몇"
 )
@@ -113,17 +116,17 @@ def terms(text: str) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """What a query looks for: its terms without those of the words that only ask, `what` or `무엇입니까`.
+    """What a query looks for: its terms without those of the words that only ask or join, `what`, `무엇입니까`, `of`.
 
-    No passage is found by these, but they are rare in texts that answer, and BM25 takes rare words for important ones.
-    They stay where fewer than `_LEAST_ASKED_FOR` terms would be left: a short query names things, such as `where` of
-    SQL, and so does a word in capitals.
+    No passage is known by these, but those that ask are rare in texts that answer, and all English ones are in texts of
+    another language; BM25 takes rare words for important ones. They stay where fewer than `_LEAST_ASKED_FOR` terms
+    would be left: a short query names things, such as `where` of SQL, and so does a word in capitals.
     """
     found: list[str] = []
     for spaceless, words in _runs(text):
         if spaceless:
-            found += () if _ASKS_IN_KOREAN.fullmatch(spaceless) else _spaceless_terms(spaceless)
-        elif not (words.casefold() in _ASKS_IN_ENGLISH and words[1:].islower()):
+            found += () if _EMPTY_KOREAN.fullmatch(spaceless) else _spaceless_terms(spaceless)
+        elif words.casefold() not in _EMPTY_ENGLISH or words[1:].isupper():
             found += _latin_terms(words)
     return found if len(found) >= _LEAST_ASKED_FOR else terms(text)
 

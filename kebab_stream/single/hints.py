@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from kebab_stream.analyser import terms
+from kebab_stream.analyser import query_terms, terms
 from kebab_stream.index.generation import Generation
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.model import Filters
@@ -21,9 +21,10 @@ _MAX_NAMED = 5
 
 
 def missing_words_hint(generation: Generation, query: str) -> str | None:
-    """Names the words of a query that occur in no document, in whatever form the index knows words."""
+    """Names the words looked for that occur in no document, in whatever form the index knows words."""
+    wanted = frozenset(query_terms(query))
     words = dict.fromkeys(_PUNCTUATION_AROUND.sub("", word) for word in query.split())
-    missing = list(islice((word for word in words if _is_missing(generation, word)), _MAX_NAMED + 1))
+    missing = list(islice((word for word in words if _is_missing(generation, wanted, word)), _MAX_NAMED + 1))
     if not missing:
         return None
     names = ", ".join(shown(word) for word in missing[:_MAX_NAMED])
@@ -55,6 +56,6 @@ def _absent(snapshot: Snapshot, definition: FilterDef, filters: Filters) -> Iter
             yield f"no document has the {definition.name} {shown(value)}{nearest}"
 
 
-def _is_missing(generation: Generation, word: str) -> bool:
-    found = terms(word)
+def _is_missing(generation: Generation, wanted: frozenset[str], word: str) -> bool:
+    found = wanted.intersection(terms(word))
     return bool(found) and not any(generation.lexical.document_frequency(term) for term in found)

@@ -220,7 +220,8 @@ def _fuse(lexical: Side, lexical_max: float, vector: Side, familiar: Mask, setti
     union = np.union1d(lexical.best, vector.best)
     if settings.fusion == "convex":
         weight = settings.fusion_weight
-        alone = np.where(familiar[union], 0.0, weight_across(weight, float(familiar.mean())))
+        share = np.count_nonzero(familiar) / max(len(familiar), 1)
+        alone = np.where(familiar[union], 0.0, weight_across(weight, share))
         scores = convex(lexical.scores[union], lexical_max, vector.scores[union], weight=weight, alone=alone)
     else:
         scores = rrf(ranks_in(lexical.best, union), ranks_in(vector.best, union), k=settings.rrf_k)

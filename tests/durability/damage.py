@@ -89,7 +89,7 @@ def _damaged(content: bytes, kind: str, choices: random.Random) -> bytes:
             return content[:place] + bytes([content[place] ^ 1 << choices.randrange(8)]) + content[place + 1 :]
         case _:
             pass
-    new = bytes(4096) if kind == "zeroed" else choices.randbytes(8)
+    new = bytes(4096) if kind == "zeroed" and any(content) else choices.randbytes(8)  # a file may be zeros only
     start = place // len(new) * len(new)  # a page of the store, a number of an index file
     end = min(start + len(new), len(content))
     return content[:start] + new[: end - start] + content[end:]
