@@ -310,3 +310,15 @@ def test_two_hints_are_told_together(plain_library: Engine) -> None:
     assert response.hint
     assert "no vectors" in response.hint
     assert 'lang "xx"' in response.hint
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("how is the zanzibar coffee poured over", 'no document has "zanzibar"'),
+        ("커피는 어떻게 내린다 말린다", None),
+        ("무엇입니까", 'no document has "무엇입니까"'),
+    ],
+)
+def test_a_hint_names_absent_words_that_were_looked_for(library: Engine, query: str, hint: str | None) -> None:
+    assert ask(library, SearchQuery(query=query)).hint == hint
