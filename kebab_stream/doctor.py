@@ -126,7 +126,7 @@ def _store(data_dir: Path) -> tuple[Check, str | None]:
     try:
         with closing(Store.open(data_dir)) as store:
             store.verify()
-            revision = store.meta("corpus_revision")
+            revision = store.corpus_revision
             if revision is None:
                 raise store_corrupt(path, "it names no index files")
             for query, fault in _STORE_RULES.items():

@@ -2,7 +2,6 @@
 
 import functools
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 EXIT_NOT_GROUNDED = 1
 
-_WHOLE = re.compile(r"-?[0-9]{1,20}")
 _TAB = "    "
 _REASONS: Final[Mapping["NoAnswerReason", str]] = {
     "no_hits": "nothing in the index matches the question",
@@ -78,12 +76,10 @@ def _question_of(options: dict[str, Any]) -> SearchQuery:
     if options["model"] is not None and not options["model"].strip():
         raise validate.refused("model", options["model"], "the name of a model")
     k = options["k"]
-    if k is not None and not _WHOLE.fullmatch(k):
-        raise validate.refused("k", k)
     question = SearchQuery(
         query=options["question"],
         mode=options["mode"],
-        k=None if k is None else int(k),
+        k=None if k is None else validate.whole_option("k", k),
         filters=filters_of(FILTERS, options),
     )
     return validate.search(question, SearchOpts())

@@ -9,14 +9,14 @@ from typing import Any
 
 import asyncclick as click
 
-from kebab_stream.cli.options import common, common_options, refuse_if_readonly, settings
+from kebab_stream.cli.options import common, common_options, is_readonly, refuse_if_readonly
 from kebab_stream.cli.output import say, write_line, write_text
-from kebab_stream.config import default_config_path, load_config
+from kebab_stream.config import default_config_path
 from kebab_stream.config.keys import Key
 from kebab_stream.config.load import load_with_origins
 from kebab_stream.config.migrate import migrate_file
 from kebab_stream.config.settings import KEYS, SOURCE_KEYS, SOURCES, Config, variable_of
-from kebab_stream.errors import ConfigInvalidError, ConfigNotFoundError, InvalidInputError
+from kebab_stream.errors import ConfigNotFoundError, InvalidInputError
 from kebab_stream.render import printable
 from kebab_stream.reports import ConfigReport, MigrationReport, Setting
 
@@ -66,7 +66,7 @@ def migrate(dry_run: bool) -> None:
     told = common()
     path = told.config or default_config_path(os.environ)
     if not dry_run:
-        refuse_if_readonly(told.readonly or _is_readonly(), "config migrate")
+        refuse_if_readonly(is_readonly(), "config migrate")
     try:
         report = migrate_file(path, dry_run=dry_run)
     except ConfigNotFoundError:
@@ -77,14 +77,6 @@ def migrate(dry_run: bool) -> None:
         write_line(report)
     else:
         _tell(report, dry_run=dry_run)
-
-
-def _is_readonly() -> bool:
-    """What the option, the environment, and the file, if it can be used, say."""
-    try:
-        return settings().readonly
-    except (ConfigInvalidError, ConfigNotFoundError):
-        return load_config(Path(os.devnull), environ=os.environ).readonly
 
 
 def _value(config: Config, name: str) -> Any:

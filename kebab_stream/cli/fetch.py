@@ -11,9 +11,8 @@ from kebab_stream.cli.output import STDOUT, say, write_line, write_text
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.render import printable
 from kebab_stream.reports import FetchResult
-from kebab_stream.single.validate import refused, whole_number
+from kebab_stream.single.validate import whole_number, whole_option
 
-_WHOLE = re.compile(r"-?[0-9]{1,20}")
 _LINE_END = re.compile(r"\r\n?|\n")
 _TAB_COLUMNS = 4
 
@@ -104,9 +103,7 @@ def span(doc: str, start: str | None, end: str | None, source: str | None, max_t
 
 
 def _number(key: str, text: str) -> int:
-    if not _WHOLE.fullmatch(text):
-        raise refused(key, text)
-    return whole_number(key, int(text))
+    return whole_number(key, whole_option(key, text))
 
 
 def _write(result: FetchResult) -> None:

@@ -17,7 +17,7 @@ from kebab_stream.render import printable
 from kebab_stream.reports import IngestReport
 
 if TYPE_CHECKING:
-    from kebab_stream.cli.progress import Form
+    from kebab_stream.cli.bar import Form
     from kebab_stream.ingest import IngestRequest
 
 _NOTHING_CHANGED = (

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import asyncclick as click
 
-from kebab_stream.cli.options import common, common_options, refuse_if_readonly
+from kebab_stream.cli.options import common, common_options, is_readonly, refuse_if_readonly
 from kebab_stream.cli.output import say, write_line, write_text
-from kebab_stream.config import default_config_path, load_config
+from kebab_stream.config import default_config_path
 from kebab_stream.config.describe import commented_config
-from kebab_stream.errors import ConfigInvalidError, ConfigNotFoundError, InvalidInputError, StorageError
+from kebab_stream.errors import InvalidInputError, StorageError
 from kebab_stream.reports import InitResult
 
 
@@ -20,7 +20,7 @@ def command(force: bool) -> None:
     """Write a config file with every setting, its default and what it means, to the default place or to --config."""
     told = common()
     path = told.config or default_config_path(os.environ)
-    refuse_if_readonly(told.readonly or _is_readonly(path), "init")
+    refuse_if_readonly(is_readonly(), "init")
     _write(path, force=force)
     if told.json:
         write_line(InitResult(path=str(path)))
@@ -28,14 +28,6 @@ def command(force: bool) -> None:
         write_text(f"{path}\n")
         if not told.quiet:
             say("every setting in it is commented out; remove the # before those you change")
-
-
-def _is_readonly(path: Path) -> bool:
-    """What the file that is to be replaced, if it can be used, and the environment say."""
-    try:
-        return load_config(path, environ=os.environ).readonly
-    except (ConfigInvalidError, ConfigNotFoundError):
-        return load_config(Path(os.devnull), environ=os.environ).readonly
 
 
 def _write(path: Path, *, force: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 import asyncclick as click
 
 from kebab_stream.config import Config, load_config
-from kebab_stream.errors import ReadonlyModeError
+from kebab_stream.errors import ConfigInvalidError, ConfigNotFoundError, ReadonlyModeError
 
 Command = TypeVar("Command", bound=Callable[..., object] | click.Command)
 
@@ -48,6 +48,16 @@ def settings() -> Config:
     """
     told = common()
     return load_config(told.config, environ=os.environ, overrides={"readonly": True if told.readonly else None})
+
+
+def is_readonly() -> bool:
+    """What option, environment and config file, if that can be used, say: for commands that write the file."""
+    if common().readonly:
+        return True
+    try:
+        return settings().readonly
+    except (ConfigInvalidError, ConfigNotFoundError):
+        return load_config(Path(os.devnull), environ=os.environ).readonly
 
 
 def refuse_if_readonly(readonly: bool, command: str) -> None:

@@ -6,14 +6,12 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Event, Lock, Thread
 from time import perf_counter
-from typing import Literal
 
+from kebab_stream.cli.bar import LEAST_GAP_S, Form, progress_bar
 from kebab_stream.cli.output import write_error_bytes
 from kebab_stream.ingest import Progress
 from kebab_stream.render import to_json
 from kebab_stream.reports import IngestPhase, IngestProgress
-
-Form = Literal["none", "bar", "json"]
 
 _NAMES: dict[IngestPhase, str] = {
     "scan": "looking for files",
@@ -23,7 +21,6 @@ _NAMES: dict[IngestPhase, str] = {
     "done": "done",
 }
 _HEARTBEAT_S = 1.0
-_LEAST_GAP_S = 0.2
 
 
 @contextmanager
@@ -41,17 +38,7 @@ def progress_on_stderr(form: Form) -> Iterator[Progress]:
 
 @contextmanager
 def _bar() -> Iterator[Progress]:
-    from rich.console import Console  # late: only where somebody is watching
-    from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-    from rich.text import Text
-
-    class Rate(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            return Text(f"{task.speed:,.0f}/s" if task.speed else "")
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with progress_bar() as bar:
         task = bar.add_task(_NAMES["scan"], total=None)
         current: list[IngestPhase] = ["scan"]
 
@@ -96,7 +83,7 @@ class _Reporter:
         with self._lock:
             is_new_phase = self._state is None or self._state[0] != phase
             self._state = (phase, done, total)
-            if is_new_phase or done == total or perf_counter() - self._written >= _LEAST_GAP_S:
+            if is_new_phase or done == total or perf_counter() - self._written >= LEAST_GAP_S:
                 self._write()
 
     def beat(self) -> None:

@@ -16,7 +16,7 @@ from kebab_stream.render import to_json
 from kebab_stream.reports import ReplayReport
 
 if TYPE_CHECKING:
-    from kebab_stream.cli.replay_progress import Form
+    from kebab_stream.cli.bar import Form
     from kebab_stream.replay import ReplayRequest
 
 _STREAM = "-"

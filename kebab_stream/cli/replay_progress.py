@@ -4,16 +4,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Literal
 
+from kebab_stream.cli.bar import LEAST_GAP_S, Form, progress_bar
 from kebab_stream.cli.output import write_error_bytes
 from kebab_stream.render import to_json
 from kebab_stream.reports import ReplayProgress
 
-Form = Literal["none", "bar", "json"]
 Progress = Callable[[int, int | None, int], None]
-
-_LEAST_GAP_S = 0.2
 
 
 @contextmanager
@@ -30,25 +27,8 @@ def progress_on_stderr(form: Form) -> Iterator[Progress]:
 
 @contextmanager
 def _bar() -> Iterator[Progress]:
-    from rich.console import Console  # late: only where somebody is watching
-    from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-    from rich.text import Text
-
-    class Rate(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            return Text(f"{task.speed:,.0f}/s" if task.speed else "")
-
-    columns = (
-        TextColumn("replaying"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Rate(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[failed]} failed"),
-    )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, failed=0)
+    with progress_bar("{task.fields[failed]} failed") as bar:
+        task = bar.add_task("replaying", total=None, failed=0)
         yield lambda done, total, failed: bar.update(task, completed=done, total=total, failed=failed)
 
 
@@ -64,7 +44,7 @@ class _Reporter:
         now = perf_counter()
         if self._before is None:
             self._before = done
-        elif done != total and now - self._written < _LEAST_GAP_S:
+        elif done != total and now - self._written < LEAST_GAP_S:
             return
         self._written = now
         elapsed = now - self._started

@@ -1,7 +1,6 @@
 """`kebab search`: one query from the arguments, or a batch from stdin."""
 
 import functools
-import re
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
@@ -20,7 +19,6 @@ from kebab_stream.single.filters import FILTERS
 if TYPE_CHECKING:
     from kebab_stream.bulk import Emitter, Searcher
 
-_WHOLE = re.compile(r"-?[0-9]{1,20}")
 """int() would take underscores, blanks and digits of other scripts, and any length."""
 
 _EPILOG = """\b
@@ -95,11 +93,7 @@ def _query_of(options: dict[str, Any]) -> tuple[SearchQuery, SearchOpts]:
 
 def _whole(options: dict[str, Any], name: str) -> int | None:
     text = options[name]
-    if text is None:
-        return None
-    if not _WHOLE.fullmatch(text):
-        raise validate.refused(name, text)
-    return int(text)
+    return None if text is None else validate.whole_option(name, text)
 
 
 def _warn_of_ignored(context: click.Context, told: Common) -> None:

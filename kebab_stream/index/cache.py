@@ -14,12 +14,13 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kebab_stream.index.store import MAX_VARIABLES, marks
+
 CACHE_FILE = "cache.sqlite"
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key BLOB NOT NULL UNIQUE, checksum BLOB NOT NULL, rows BLOB NOT NULL)"
 _KEY_BYTES = 16
 _CHECKSUM_BYTES = 8
-_MAX_VARIABLES = 500
 
 _DAMAGE = (sqlite3.Error, KeyError, TypeError, ValueError)
 """The last three come of rows that make no sense, and of SQLite's own messages where they quote them."""
@@ -126,11 +127,10 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _rows_of(connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[tuple[bytes, bytes, bytes]]:
     rows: list[tuple[bytes, bytes, bytes]] = []
-    for start in range(0, len(keys), _MAX_VARIABLES):
-        some = keys[start : start + _MAX_VARIABLES]
-        marks = ",".join("?" * len(some))
+    for start in range(0, len(keys), MAX_VARIABLES):
+        some = keys[start : start + MAX_VARIABLES]
         rows += connection.execute(
-            f"SELECT key, checksum, rows FROM vectors WHERE key IN ({marks})",  # noqa: S608  # question marks only
+            f"SELECT key, checksum, rows FROM vectors WHERE key IN ({marks(len(some))})",  # noqa: S608  # question marks only
             some,
         )
     return rows

@@ -120,6 +120,10 @@ def document_of(row: Row) -> Document:
     )
 
 
+PAGE_END = "\f"
+"""Between the pages of the text of a file that has pages."""
+
+
 def packed_text(text: str) -> bytes:
     """The text of a document as it is stored: deflate takes Markdown to a third, and only `fetch` reads it."""
     return zlib.compress(text.encode("utf-8"), level=1)

@@ -11,8 +11,6 @@ from kebab_stream.index.store import Store, store_corrupt
 
 INDEX_FOLDER = "index"
 
-REVISION = "corpus_revision"
-"""Key in the store: the name of the folder with the index files."""
 SEAL = "index_seal"
 """Key in the store: what the checksum of their manifest must be."""
 
@@ -54,7 +52,7 @@ class Snapshot:
 
 def _generation_of(store: Store, data_dir: Path) -> tuple[Generation, str]:
     """The index files that belong to a state of the store, and its corpus_revision, which is their folder's name."""
-    revision = store.meta(REVISION)
+    revision = store.corpus_revision
     if revision is None:
         raise store_corrupt(data_dir, "the store names no index files")
     folder = data_dir / INDEX_FOLDER / revision

@@ -33,7 +33,9 @@ STORE_FILE = "kebab.sqlite"
 STORE_VERSION = 3
 
 N_CHUNK_COLUMNS = CHUNK_COLUMNS.count(",") + 1
-_MAX_VARIABLES = 500
+REVISION = "corpus_revision"
+"""Key in the table `meta`."""
+MAX_VARIABLES = 500
 """Ids asked for in one statement; SQLite allows at least 999."""
 _LARGEST = (1 << 63) - 1
 _ATTEMPTS = 5
@@ -132,6 +134,11 @@ class Store:
         """Let go of the state and the file."""
         self._connection.close()
 
+    @property
+    def corpus_revision(self) -> str | None:
+        """The name of this state and of the folder with its index files; None before the first commit."""
+        return self.meta(REVISION)
+
     def meta(self, key: str) -> str | None:
         """One value of the table `meta`."""
         rows = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
@@ -184,8 +191,8 @@ class Store:
     def _rows_of(self, ids: Sequence[bytes], columns: str) -> list[Row]:
         """These columns of chunks and their documents, in any order."""
         rows: list[Row] = []
-        for start in range(0, len(ids), _MAX_VARIABLES):
-            batch = ids[start : start + _MAX_VARIABLES]
+        for start in range(0, len(ids), MAX_VARIABLES):
+            batch = ids[start : start + MAX_VARIABLES]
             rows += self.rows(
                 f"SELECT {columns} FROM chunks JOIN documents USING (doc_no) WHERE chunk_id IN ({marks(len(batch))})",
                 batch,

@@ -1,9 +1,15 @@
 """What a parser hands to the chunker: the lines of a document and the blocks they form."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from kebab_stream.model import TrustLevel
+
+MOST_TAGS = 100
+TAG_CHARS = 300
+HEADING_CHARS = 200
+"""What is kept of the tags and headings of a document, whatever its format; the rest is text."""
 
 BlockKind = Literal["heading", "text", "fence", "table", "html", "rule", "comment"]
 """`fence` is a code block of any kind, `rule` a thematic break, `comment` an HTML comment; all else is `text`."""
@@ -54,3 +60,9 @@ class ParsedDocument:
     """Line of the file, from 1, that each of `lines` comes from, where the text is not the file's own; ascending."""
     pages: tuple[int, ...] | None = None
     """The page, from 1, of each of `lines`, in a file that has pages; ascending. No block spans two."""
+
+
+def unique_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags with single spaces, each once, those that are too long cut; no more than may be."""
+    cleaned = (" ".join(tag.split())[:TAG_CHARS] for tag in tags)
+    return tuple(dict.fromkeys(tag for tag in cleaned if tag))[:MOST_TAGS]

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 import yaml
 
+from kebab_stream.ingest.language import stated_language
 from kebab_stream.model import TRUST_LEVELS, TrustLevel
 
 _NAMES = {
@@ -54,7 +55,6 @@ _BETWEEN_KEYS = re.compile(r"#|\s|$|-(?:\s|$)|[\]},]")
 """Comments, and after the first key also continuations, list items and closing brackets."""
 _TOML_KEY = re.compile(r"""[ \t]*(?P<quote>["']?)(?P<key>[\w.-]+)(?P=quote)[ \t]*=""")
 _TOML_TABLE = re.compile(r"""[ \t]*\[{1,2}[\w."' -]+\]{1,2}[ \t]*(?:#|$)""")
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?=$|[-_])")
 _DATE_PARTS = ("year", "month", "day", "hour", "minute", "second")
 _DATE = re.compile(
     r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})"
@@ -97,13 +97,13 @@ def front_matter(lines: Sequence[str]) -> FrontMatter:
 
 def _from_fields(fields: Mapping[str, _Value], line_count: int) -> FrontMatter:
     trust_levels = (text.casefold() for text in _texts(fields, "trust_level"))
-    languages = (_LANGUAGE.match(text.casefold()) for text in _texts(fields, "lang"))
+    languages = (stated_language(text.casefold()) for text in _texts(fields, "lang"))
     return FrontMatter(
         line_count=line_count,
         title=next(_texts(fields, "title"), None),
         tags=_many(fields, "tags", _tag_words),
         aliases=_many(fields, "aliases", _listed),
-        lang=next((language.group() for language in languages if language), None),
+        lang=next(filter(None, languages), None),
         trust_level=next((level for text in trust_levels for level in TRUST_LEVELS if level == text), None),
         # As in the configuration: what filters by it takes a list with commas.
         source_type=next((label for label in _texts(fields, "source_type") if "," not in label), None),

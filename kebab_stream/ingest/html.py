@@ -11,8 +11,9 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from kebab_stream.ingest.document import Block, BlockKind
+from kebab_stream.ingest.document import HEADING_CHARS, TAG_CHARS, Block, BlockKind, unique_tags
 from kebab_stream.ingest.front_matter import normal_date
+from kebab_stream.ingest.language import stated_language
 from kebab_stream.ingest.markup import Token, attributes, decoded, tokens
 from kebab_stream.ingest.read import split_lines
 
@@ -38,9 +39,6 @@ _HIDDEN = re.compile(r"(?:^|\s)(?:hidden(?=[\s=/]|$)|aria-hidden\s*=\s*[\"']?tru
 
 _ROW_PIECES = 100
 """A row of more pieces of text is no row of data but a page laid out as a table; its paragraphs are lines."""
-_HEADING_CHARS = 200
-_TAGS, _TAG_CHARS = 100, 300
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?=$|[-_])")
 _CREATED = ("article:published_time", "dcterms.created", "dc.date.created", "date", "dc.date")
 _MODIFIED = ("article:modified_time", "dcterms.modified", "dc.date.modified", "last-modified")
 
@@ -173,7 +171,7 @@ class _Builder:
             while not lines[-1]:
                 lines.pop()
                 self.page.file_lines.pop()
-            heading = lines[-1][:_HEADING_CHARS] if self.heading else ""
+            heading = lines[-1][:HEADING_CHARS] if self.heading else ""
             block = Block(self._kind(), self.block_start, len(lines), self.heading, heading)
             self.page.blocks.append(block)
         self.block_start = 0
@@ -248,8 +246,8 @@ class _Builder:
         name, values = token.value, attributes(token.attributes)
         line = bisect_right(self.line_starts, token.position)
         if name == "html":
-            lang = _LANGUAGE.match((values.get("lang") or values.get("xml:lang", "")).strip().lower())
-            self.page.lang = self.page.lang or (lang.group() if lang else None)
+            tag = (values.get("lang") or values.get("xml:lang", "")).strip().lower()
+            self.page.lang = self.page.lang or stated_language(tag)
         elif name == "meta":
             key = values.get("name") or values.get("property") or values.get("http-equiv", "")
             self.meta.setdefault(key.lower(), (" ".join(values.get("content", "").split()), line))
@@ -269,11 +267,10 @@ class _Builder:
     def _finish(self) -> None:
         self._end_title()
         page = self.page
-        keywords = (" ".join(tag.split())[:_TAG_CHARS] for tag in self.meta.get("keywords", ("", 0))[0].split(","))
-        page.tags = tuple(dict.fromkeys(tag for tag in keywords if tag))[:_TAGS]
+        page.tags = unique_tags(self.meta.get("keywords", ("", 0))[0].split(","))
         page.created, page.modified = self._date(_CREATED), self._date(_MODIFIED)
         first = next((block.heading for block in page.blocks if block.level == 1), "")
-        page.title = (page.title or first)[:_TAG_CHARS]
+        page.title = (page.title or first)[:TAG_CHARS]
         description, line = self.meta.get("description", ("", 0))
         if description and not page.lines:
             page.lines, page.file_lines = [description], [line]

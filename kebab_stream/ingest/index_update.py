@@ -25,6 +25,7 @@ from kebab_stream.index.generation import (
     write_generation,
 )
 from kebab_stream.index.snapshot import INDEX_FOLDER, SEAL
+from kebab_stream.index.store import REVISION
 from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.index.vectors import quantise
 from kebab_stream.ingest.prepare import INDEXED_VERSION, embedded_windows, indexed_terms
@@ -63,7 +64,7 @@ class IndexUpdate:
         Returns:
             False if there is none that fits (another model, analyser or format): every chunk must then be added.
         """
-        revision = self._store.meta("corpus_revision")
+        revision = self._store.corpus_revision
         if revision is None:
             return True  # there is nothing yet
         try:
@@ -109,7 +110,7 @@ class IndexUpdate:
         Raises:
             IndexCorruptError: the chunks to carry over are damaged. Copied, the damage would look sound.
         """
-        current = self._store.meta("corpus_revision")
+        current = self._store.corpus_revision
         if self._old and current:
             verify(self._folder / current)
         revision = self._next_revision()
@@ -122,7 +123,7 @@ class IndexUpdate:
             graph_above=self._graph_above,
         )
         try:
-            self._store.set_meta("corpus_revision", revision)
+            self._store.set_meta(REVISION, revision)
             self._store.set_meta(SEAL, seal_of(self._folder / revision))
             self._store.commit()
         except KebabError:  # the old state stands; a disk that is full needs the room
@@ -135,7 +136,7 @@ class IndexUpdate:
 
     def current_manifest(self) -> Manifest:
         """What the current generation says of itself."""
-        return read_manifest(self._folder / (self._store.meta("corpus_revision") or ""))
+        return read_manifest(self._folder / (self._store.corpus_revision or ""))
 
     def remove_leftovers(self) -> None:
         """Remove all generations but the current one, also what a run that was killed left.
@@ -143,12 +144,12 @@ class IndexUpdate:
         Readers that opened one have it mapped; one that is just about to open it starts again.
         """
         for path in generations(self._folder.parent):
-            if path.name != self._store.meta("corpus_revision"):
+            if path.name != self._store.corpus_revision:
                 shutil.rmtree(path, ignore_errors=True)
 
     def _next_revision(self) -> str:
         """The next number, and a token, so that no other store ever names the same index files."""
-        number, _, _ = (self._store.meta("corpus_revision") or "0").partition("-")
+        number, _, _ = (self._store.corpus_revision or "0").partition("-")
         return f"{int(number) + 1:08d}-{secrets.token_hex(6)}"
 
     def _spec(self) -> EmbeddingSpec | None:

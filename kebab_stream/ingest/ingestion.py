@@ -184,7 +184,7 @@ class Ingestion:
 
     @property
     def _is_first(self) -> bool:
-        return self.store.meta("corpus_revision") is None
+        return self.store.corpus_revision is None
 
     def _prepared(self, to_read: ToRead, data: bytes | OSError) -> Prepared | None:
         try:
@@ -213,7 +213,7 @@ class Ingestion:
         self.updated += known is not None
         return prepared
 
-    def _renewed(self, to_read: ToRead) -> Prepared | None:
+    def _renewed(self, to_read: ToRead) -> Prepared:
         """A stored copy, parsed and cut again; what was said of it when it was given stays."""
         assert to_read.known
         document = self.store.document(to_read.known.doc_id)
@@ -263,7 +263,7 @@ class Ingestion:
             chunks=manifest.n_chunks,
             windows=manifest.n_windows,
             embedding_model=manifest.embedding.model_id if manifest.embedding else None,
-            corpus_revision=self.store.meta("corpus_revision") or "",
+            corpus_revision=self.store.corpus_revision or "",
             changed=changed,
             interrupted=interrupted,
             not_reached=self.not_reached,

@@ -22,6 +22,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]")
 _KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_TAG = re.compile(r"[a-z]{2,3}(?=$|[-_])")
 _OF_ONE_LANGUAGE = {
     "ar": re.compile("[\u0621-\u064a]"),
     "el": re.compile("[\u0370-\u03ff\u1f00-\u1fff]"),
@@ -49,6 +50,12 @@ _ENOUGH_LETTERS, _ENOUGH_CYRILLIC = 30, 12
 _MARGIN = 0.45
 """How much likelier a text must be in another language than in English, as the logarithm per letter. The least likely
 2 % of texts of 60 characters and more that are in other languages have 0.6, other technical texts up to 0.25."""
+
+
+def stated_language(tag: str) -> str | None:
+    """The language of a tag in small letters: `ko` of `ko-kr`; None if it is no such tag."""
+    match = _TAG.match(tag)
+    return match.group() if match else None
 
 
 def guess_language(text: str) -> str:

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, blockquote, list_block, reference
 from markdown_it.token import Token
 
-from kebab_stream.ingest.document import Block, BlockKind
+from kebab_stream.ingest.document import HEADING_CHARS, Block, BlockKind
 from kebab_stream.ingest.obsidian import read_wikilinks, with_comments
 from kebab_stream.ingest.plain import paragraphs
 
@@ -34,7 +34,6 @@ _MAX_LEVELS = 20
 _MAX_QUOTES = 8
 _DEFINITION_LINES = 20
 
-_HEADING_CHARS = 200
 _MARKUP = re.compile(r"[\\`*_~\[\]<>&!\n]")
 """A heading without any of these is plain text already."""
 _ATTRIBUTES = re.compile(r"(?:\{(?::?\s*[#.][^{}]*|/\*[^{}]*\*/)\}|(?<=\s)\^[A-Za-z0-9-]+)$")
@@ -151,13 +150,13 @@ def heading_text(source: str, definitions: Mapping[str, object] | None = None) -
     At most 200 characters. A shortcode of Hugo reads as its first quoted argument. `definitions` are the document's
     link definitions, as markdown-it leaves them in its environment.
     """
-    source = _ATTRIBUTES.sub("", source[: 2 * _HEADING_CHARS].rstrip()).strip()
+    source = _ATTRIBUTES.sub("", source[: 2 * HEADING_CHARS].rstrip()).strip()
     source = _SHORTCODE.sub(_argument, source).strip() or source
     if not _MARKUP.search(source):
-        return source[:_HEADING_CHARS]
+        return source[:HEADING_CHARS]
     inline = _inline_parser().parseInline(source, dict(definitions or {}))[0].children or []
     text = " ".join("".join(_visible(inline)).split())
-    return (text or source)[:_HEADING_CHARS]
+    return (text or source)[:HEADING_CHARS]
 
 
 @cache

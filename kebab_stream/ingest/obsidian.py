@@ -14,10 +14,8 @@ from itertools import chain
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 
-from kebab_stream.ingest.document import Block
+from kebab_stream.ingest.document import MOST_TAGS, TAG_CHARS, Block
 
-_TAGS = 100
-_TAG_CHARS = 300
 _SPAN_CHARS = 1000
 """How far the end of code and the like is looked for, so that openings without end take linear time."""
 
@@ -59,7 +57,7 @@ def with_inline_tags(tags: Iterable[str], lines: Sequence[str], blocks: Sequence
     unique: dict[str, str] = {}
     for tag in chain(tags, _inline_tags(lines, blocks)):
         unique.setdefault(tag.casefold(), tag)
-        if len(unique) == _TAGS:
+        if len(unique) == MOST_TAGS:
             break
     return tuple(unique.values())
 
@@ -74,9 +72,9 @@ def _inline_tags(lines: Sequence[str], blocks: Sequence[Block]) -> Iterator[str]
 
 def _tags_in(text: str) -> Iterator[str]:
     for match in _TAG_OR_NOT.finditer(text):
-        tag = unicodedata.normalize("NFC", (match["tag"] or "")[: _TAG_CHARS + 1].strip("/"))
+        tag = unicodedata.normalize("NFC", (match["tag"] or "")[: TAG_CHARS + 1].strip("/"))
         name = tag.strip("-/")
-        if name and not name.isdigit() and len(tag) <= _TAG_CHARS:
+        if name and not name.isdigit() and len(tag) <= TAG_CHARS:
             yield tag
 
 

@@ -11,14 +11,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from kebab_stream.errors import InvalidInputError
+from kebab_stream.index.rows import PAGE_END
 from kebab_stream.ingest.document import Block
 from kebab_stream.ingest.plain import paragraphs
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
-
-PAGE_END = "\f"
-"""Between pages in the text of a PDF."""
 
 _MOST_PAGES = 10_000
 _MOST_DRAWN = 20_000_000

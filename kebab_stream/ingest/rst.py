@@ -10,8 +10,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kebab_stream.ingest.document import Block, BlockKind
+from kebab_stream.ingest.document import HEADING_CHARS, TAG_CHARS, Block, BlockKind, unique_tags
 from kebab_stream.ingest.front_matter import normal_date
+from kebab_stream.ingest.language import stated_language
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*$")
 _SURE_ADORNMENT = 4
@@ -31,7 +32,6 @@ _VERBATIM = frozenset(
 ).union(("mermaid", "parsed-literal", "productionlist", "prompt", "raw", "sourcecode", "testcode", "testoutput"))
 _TABLES = frozenset(("csv-table", "flat-table", "list-table", "table"))
 
-_HEADING_CHARS = 200
 _INLINE = (
     (re.compile(r"(?<!\\):[\w.:+-]+:(?=`)"), ""),
     (re.compile(r"`([^`<>]+?)\s*<[^`<>]*>`_{0,2}"), r"\1"),
@@ -42,8 +42,6 @@ _INLINE = (
 
 _FIELD = re.compile(r"(?::|\.\. )(?P<name>[\w ]{1,30}):\s+(?P<value>\S.*)$|\s+:(?P<meta>keywords):\s+(?P<words>\S.*)$")
 _FIELD_LINES = 60
-_TAGS, _TAG_CHARS = 100, 300
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?=$|[-_])")
 
 
 @dataclass(slots=True)
@@ -62,13 +60,11 @@ def rst_fields(lines: Sequence[str]) -> Fields:
     found: dict[str, str] = {}
     for match in filter(None, map(_FIELD.match, lines[:_FIELD_LINES])):
         found.setdefault((match["name"] or match["meta"]).lower(), match["value"] or match["words"])
-    lang = _LANGUAGE.match(found.get("lang", found.get("language", "")).lower())
     tags = re.split(r"[,;]", found.get("tags", found.get("keywords", "")))
-    cleaned = (" ".join(tag.split())[:_TAG_CHARS] for tag in tags)
     return Fields(
-        title=" ".join(found.get("title", "").split())[:_TAG_CHARS],
-        lang=lang.group() if lang else None,
-        tags=tuple(dict.fromkeys(tag for tag in cleaned if tag))[:_TAGS],
+        title=" ".join(found.get("title", "").split())[:TAG_CHARS],
+        lang=stated_language(found.get("lang", found.get("language", "")).lower()),
+        tags=unique_tags(tags),
         created=_date(found, "date", "created"),
         modified=_date(found, "modified", "updated"),
     )
@@ -222,10 +218,10 @@ class _Scanner:
 
 def plain(text: str) -> str:
     """A title without inline markup, at most 200 characters."""
-    text = text[: 2 * _HEADING_CHARS].strip()
+    text = text[: 2 * HEADING_CHARS].strip()
     for pattern, replacement in _INLINE:
         text = pattern.sub(replacement, text)
-    return " ".join(text.split())[:_HEADING_CHARS]
+    return " ".join(text.split())[:HEADING_CHARS]
 
 
 def _is_adornment(line: str) -> bool:

@@ -6,7 +6,11 @@ from dataclasses import dataclass, replace
 
 from kebab_stream.model import SearchHit, SearchResponse
 from kebab_stream.render import to_json
+from kebab_stream.single.settings import SearchSettings
 from kebab_stream.single.snippet import FLOOR_CHARS, Snippet
+
+_BOUNDLESS = 10**12
+"""More tokens than any response has; a whole number may be too large for a float."""
 
 NextCursor = Callable[[int], str | None]
 """The cursor after so many returned hits of this page."""
@@ -31,6 +35,11 @@ class Page:
             trace=None,
             hint=self.hint,
         )
+
+
+def max_chars_of(max_tokens: int | None, settings: SearchSettings) -> float | None:
+    """The budget in code points; None is none."""
+    return None if max_tokens is None else min(max_tokens, _BOUNDLESS) * settings.chars_per_token
 
 
 def fit(page: Page, *, snippet_chars: int, max_chars: float | None) -> SearchResponse:

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 from kebab_stream.errors import InvalidInputError, SpanNotSupportedError
+from kebab_stream.index.rows import PAGE_END
 from kebab_stream.index.store import STORE_FILE, Store, store_corrupt
 from kebab_stream.model import Chunk, Citation, Document
 from kebab_stream.render import to_json
 from kebab_stream.reports import FetchResult, NeighbourChunk
+from kebab_stream.single.budget import max_chars_of
 from kebab_stream.single.facts import Facts, facts_of
 from kebab_stream.single.hits import citation_of, line_citation, page_citation, section_label
 from kebab_stream.single.locate import Lines, OnPage, Span, chunk_at, find_chunk, find_document, lines, uri_parts
@@ -25,11 +27,7 @@ from kebab_stream.single.snippet import FLOOR_CHARS
 from kebab_stream.single.validate import shown, whole_number
 
 _PAGED_MEDIA = ("pdf",)
-_PAGE_END = "\f"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
-
-_BOUNDLESS = 10**12
-"""More tokens than any answer has; a whole number may be too large for a float."""
 
 
 def fetch_chunk(
@@ -166,7 +164,7 @@ class _Passage:
             kind=self.kind,
             citation=self._citation(last) if count else None,
             heading_path=self.place.heading_path if self.place and count else (),
-            text=(_PAGE_END if paged else "").join(self.parts[self.first - 1 : last]),
+            text=(PAGE_END if paged else "").join(self.parts[self.first - 1 : last]),
             line_start=self.first if count and not paged else None,
             line_end=last if count and not paged else None,
             page=self.first if paged and self.kind == "span" else None,
@@ -221,9 +219,7 @@ def length(result: FetchResult) -> int:
 
 
 def _max_chars(max_tokens: int | None, settings: SearchSettings) -> float | None:
-    if max_tokens is None:
-        return None
-    return min(whole_number("max_tokens", max_tokens), _BOUNDLESS) * settings.chars_per_token
+    return max_chars_of(None if max_tokens is None else whole_number("max_tokens", max_tokens), settings)
 
 
 def _check_kind(document: Document, span: Span) -> None:
@@ -257,7 +253,7 @@ def _parts(store: Store, document: Document) -> Sequence[str]:
     text = store.text_of(document.doc_id)
     if text is None:
         raise store_corrupt(Path(STORE_FILE), f"the text of {document.doc_path} is missing")
-    return text.split(_PAGE_END) if is_paged(document) else lines_of(text)
+    return text.split(PAGE_END) if is_paged(document) else lines_of(text)
 
 
 def _neighbour(chunk: Chunk, document: Document) -> NeighbourChunk:

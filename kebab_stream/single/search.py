@@ -12,7 +12,7 @@ from kebab_stream.index.generation import Generation
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.model import ChunkId, Retrieval, SearchHit, SearchOpts, SearchQuery, SearchResponse
 from kebab_stream.single import validate
-from kebab_stream.single.budget import Page, fit
+from kebab_stream.single.budget import Page, fit, max_chars_of
 from kebab_stream.single.cursor import decode_cursor, encode_cursor, fingerprint
 from kebab_stream.single.hints import filter_hint, missing_words_hint
 from kebab_stream.single.hits import hit_of
@@ -21,9 +21,6 @@ from kebab_stream.single.retrieve import Ranking, method_for, retrieve, vector_p
 from kebab_stream.single.settings import SearchSettings
 from kebab_stream.single.snippet import snippet_of
 from kebab_stream.single.trace import trace_of
-
-_BOUNDLESS = 10**12
-"""More tokens than any response has; a whole number may be too large for a float."""
 
 LoadEmbedder = Callable[[], Embedder | None]
 
@@ -74,8 +71,7 @@ def search(
         next_cursor,
         "; ".join(filter(None, hints)) or None,
     )
-    max_chars = None if opts.max_tokens is None else min(opts.max_tokens, _BOUNDLESS) * settings.chars_per_token
-    response = fit(page, snippet_chars=snippet_chars, max_chars=max_chars)
+    response = fit(page, snippet_chars=snippet_chars, max_chars=max_chars_of(opts.max_tokens, settings))
     return replace(response, trace=trace_of(snapshot, ranking, started)) if opts.trace else response
 
 

@@ -58,6 +58,7 @@ _SHOWN_CHARS = 80
 
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = r"[0-9]{2}:[0-9]{2}:(?P<second>[0-9]{2})(?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+_WHOLE = re.compile(r"-?[0-9]{1,20}")
 _INSTANT = re.compile(rf"{_DATE}(?:[Tt ]{_TIME})?")
 
 
@@ -135,6 +136,13 @@ def unicode_text(key: str, text: str) -> str:
     except UnicodeEncodeError as error:
         raise refused(key, text) from error
     return text
+
+
+def whole_option(key: str, text: str) -> int:
+    """The whole number that an option gives as text. Raises InvalidInputError: it is none. Its range is not checked."""
+    if not _WHOLE.fullmatch(text):
+        raise refused(key, text)
+    return int(text)
 
 
 def whole_number(key: str, number: int) -> int:
