@@ -1,4 +1,4 @@
-"""What commands other than a search report: ingest, reading back, housekeeping.
+"""What commands other than a search report, section by section: from ingest to comparing replays.
 
 Apart from `model`, because each search would pay for making these classes.
 """
@@ -9,13 +9,7 @@ from typing import Literal
 from kebab_stream.errors import ErrorCode
 from kebab_stream.model import ChunkId, Citation, DocId, Mode, TrustLevel, Wire
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InitResult(Wire):
-    """Where a config file was written."""
-
-    schema_version: Literal["init_result.v1"] = "init_result.v1"
-    path: str
+# --- ingest ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -463,6 +457,25 @@ class MigrationReport(Wire):
     diff: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitResult(Wire):
+    """Where a config file was written."""
+
+    schema_version: Literal["init_result.v1"] = "init_result.v1"
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionScript(Wire):
+    """What makes a shell complete command lines."""
+
+    schema_version: Literal["completion_script.v1"] = "completion_script.v1"
+    shell: Literal["bash", "zsh", "fish"]
+    script: str
+
+
+# --- answers to questions --------------------------------------------------------------------------------
+
 NoAnswerReason = Literal["no_hits", "low_evidence", "model_declined", "no_citations"]
 
 
@@ -502,14 +515,7 @@ class Answer(Wire):
     elapsed_ms: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompletionScript(Wire):
-    """What makes a shell complete command lines."""
-
-    schema_version: Literal["completion_script.v1"] = "completion_script.v1"
-    shell: Literal["bash", "zsh", "fish"]
-    script: str
-
+# --- quality on judged queries ---------------------------------------------------------------------------
 
 EvalKind = Literal["beir", "golden"]
 
