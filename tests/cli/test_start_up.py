@@ -52,7 +52,7 @@ def loaded(*arguments: str, data_dir: Path) -> tuple[set[str], list[str]]:
         (["ingest", "--help"], set()),
         (["search", "coffee", "--mode", "lexical", "--json"], {"numpy"}),
         (["search", "coffee", "--mode", "lexical"], {"numpy"}),
-        (["search", "coffee", "--json"], {"numpy", "tokenizers"}),
+        (["search", "coffee", "--json"], {"numpy"}),
         (["fetch", "--help"], set()),
         (["list", "--help"], set()),
         (["inspect", "--help"], set()),
@@ -63,7 +63,7 @@ def loaded(*arguments: str, data_dir: Path) -> tuple[set[str], list[str]]:
         (["inspect", "ko/kimchi-stew.md"], {"numpy"}),
         (
             ["search", "coffee", "--mode", "vector", "--json", "--tag", "x", "--max-tokens", "500"],
-            {"numpy", "tokenizers"},
+            {"numpy"},
         ),
     ],
 )
@@ -83,3 +83,24 @@ def test_a_search_does_not_make_the_classes_of_other_commands(fixture_data: Path
     )
 
     assert "kebab_stream.reports" not in json.loads(done.stderr)["modules"]
+
+
+_INTERRUPTED_AT = """
+import os, signal, sys
+module = sys.argv[1]
+def interrupt(event, arguments):
+    if event == "import" and arguments[0] == module:
+        os.kill(os.getpid(), signal.SIGINT)
+sys.argv[1:] = ["list"]
+from kebab_stream.__main__ import main
+sys.addaudithook(interrupt)
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["kebab_stream.cli.main", "asyncclick", "kebab_stream.cli.filters", "numpy"])
+def test_ctrl_c_is_quiet_whatever_is_being_imported(fixture_data: Path, module: str) -> None:
+    command = [sys.executable, "-c", _INTERRUPTED_AT, module]
+    done = subprocess.run(command, capture_output=True, env=environment(fixture_data), check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
