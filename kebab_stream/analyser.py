@@ -18,9 +18,10 @@ Words longer than `MAX_TERM_CHARS` (encoded data, mostly) give that many charact
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from enum import IntEnum
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain
 from operator import add
 from threading import Lock
@@ -45,13 +46,27 @@ class Script(IntEnum):
     OTHER = 3
 
 
-_HANGUL = r"\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7fb"
+_HANGUL = "\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7fb"
 _HAN_AND_KANA = (
-    r"\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
-    r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+    "\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
 _SOUTH_EAST_ASIAN = r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109d\u1780-\u17d3"
 _SPACELESS = _HAN_AND_KANA + _SOUTH_EAST_ASIAN
+_LATIN = "A-Za-z\u00aa-\u02af\u1e00-\u1eff\uff21-\uff5a"
+_BESIDES_LATIN = (Script.HANGUL, Script.HAN, Script.OTHER)
+
+
+def _ranges(characters: str) -> list[tuple[str, str]]:
+    """First and last of each range of a class of characters, `a-zA-Z`."""
+    return list(zip(characters[::3], characters[2::3], strict=True))
+
+
+_LETTERS = {
+    Script.LATIN: _ranges(_LATIN),
+    Script.HANGUL: _ranges(_HANGUL),
+    Script.HAN: _ranges(_HAN_AND_KANA),
+}
 
 # Python's \w leaves out combining marks, but they continue a word (vowel signs, accents without a composed form).
 # Whole blocks are named: a mark never starts a word, so letters and stray signs among them do no harm.
@@ -61,12 +76,11 @@ _MARKS = (
 )
 _WORD = rf"(?=\w)(?:[^\W{_HANGUL}{_SPACELESS}]+|[{_MARKS}]+)+"
 _RUN = re.compile(
-    rf"([{_HANGUL}]+|[{_SPACELESS}]+)"
+    rf"([{_HANGUL}]+)|([{_SPACELESS}]+)"
     rf"|({_WORD}(?:[-‐]{_WORD})*)"
     r"(?:['’](?i:s|t|re|ve|ll|d|m)\b)?"  # user's, don't: the English ending is no term
 )
 _HYPHEN = re.compile("[-‐]")  # the second one is U+2010; NFKC makes it of U+2011
-_HANGUL_FIRST = re.compile(f"[{_HANGUL}]")
 _BEGINNING = "^"
 """Marks the beginning of a word; no other term has it."""
 _SMALL_LETTER = r"[^\W\d_A-Z]"  # as far as borders go: diacritics are gone by then, other alphabets have no camelCase
@@ -105,8 +119,8 @@ def terms(text: str) -> list[str]:
         Terms in text order, repeats kept, each of 1…`MAX_TERM_CHARS` code points; none for punctuation only.
     """
     found: list[str] = []
-    for spaceless, words in _runs(text):
-        found += _spaceless_terms(spaceless) if spaceless else _latin_terms(words)
+    for hangul, spaceless, words in _runs(text):
+        found += _latin_terms(words) if words else _hangul_terms(hangul) if hangul else _bigrams(spaceless)
     return found
 
 
@@ -118,9 +132,11 @@ def query_terms(text: str) -> list[str]:
     would be left: a short query names things, such as `where` of SQL, and so does a word in capitals.
     """
     found: list[str] = []
-    for spaceless, words in _runs(text):
-        if spaceless:
-            found += () if _EMPTY_KOREAN.fullmatch(spaceless) else _spaceless_terms(spaceless)
+    for hangul, spaceless, words in _runs(text):
+        if hangul:
+            found += () if _EMPTY_KOREAN.fullmatch(hangul) else _hangul_terms(hangul)
+        elif spaceless:
+            found += _bigrams(spaceless)
         elif words.casefold() not in _EMPTY_ENGLISH or words[1:].isupper():
             found += _latin_terms(words)
     return found if len(found) >= _LEAST_ASKED_FOR else terms(text)
@@ -133,17 +149,21 @@ def script_of(text: str) -> Script:
     """
     if text.isascii():
         return Script.LATIN
-    counts = {script: len(pattern.findall(text)) for script, pattern in _letters().items()}
-    script = max(counts, key=lambda one: (counts[one], -one))
-    return script if 10 * counts[script] > sum(map(str.isalpha, text)) else Script.LATIN
+    counts = [0] * len(Script)
+    letters = 0
+    for character, count in Counter(text).items():
+        counts[_script_of(character)] += count
+        letters += count if character.isalpha() else 0
+    script = max(_BESIDES_LATIN, key=counts.__getitem__)
+    return script if 10 * counts[script] > letters else Script.LATIN
 
 
-@cache
-def _letters() -> dict[Script, re.Pattern[str]]:
-    """The letters of each script besides Latin. Compiled when first needed: it takes 6 ms, and many searches do not."""
-    others = rf"[^\W\d_A-Za-z\u00aa-\u02af\u1e00-\u1eff\uff21-\uff5a{_HANGUL}{_HAN_AND_KANA}]"
-    letters = {Script.HANGUL: f"[{_HANGUL}]", Script.HAN: f"[{_HAN_AND_KANA}]", Script.OTHER: others}
-    return {script: re.compile(pattern) for script, pattern in letters.items()}
+@lru_cache(maxsize=1 << 13)
+def _script_of(character: str) -> Script:
+    for script, ranges in _LETTERS.items():
+        if any(low <= character <= high for low, high in ranges):
+            return script
+    return Script.OTHER if character.isalnum() and not character.isdecimal() else Script.LATIN
 
 
 def fold(text: str) -> str:
@@ -154,16 +174,17 @@ def fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", _normalised(text).casefold()).split())
 
 
-def _runs(text: str) -> list[tuple[str, str]]:
-    """Each run as (itself, "") if it is Hangul or has no spaces, else as ("", words with hyphens between them)."""
+def _runs(text: str) -> list[tuple[str, str, str]]:
+    """Each run as (Hangul, of a script without spaces, words with hyphens between them), two of them empty."""
     return _RUN.findall(text if text.isascii() else _normalised(text))
 
 
-def _spaceless_terms(run: str) -> Iterable[str]:
-    if len(run) == 1:
-        return (run,)
-    pairs = map(add, run, run[1:])
-    return (*pairs, _BEGINNING + run[:2]) if _HANGUL_FIRST.match(run) else pairs
+def _hangul_terms(run: str) -> Iterable[str]:
+    return (run,) if len(run) == 1 else (*map(add, run, run[1:]), _BEGINNING + run[:2])
+
+
+def _bigrams(run: str) -> Iterable[str]:
+    return (run,) if len(run) == 1 else map(add, run, run[1:])
 
 
 def _latin_terms(words: str) -> Iterable[str]:
