@@ -34,6 +34,8 @@ class IngestReport(Wire):
     """Files passed over, by reason."""
     skipped_examples: dict[str, tuple[str, ...]]
     errors: tuple[FileProblem, ...]
+    replaced_copies: tuple[str, ...]
+    """Paths of stored copies in `_files` that went, because the folder that holds the file has it now."""
     documents: int
     """Documents in the index now."""
     chunks: int

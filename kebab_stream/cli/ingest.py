@@ -80,6 +80,8 @@ def _tell(report: IngestReport, told: Common) -> None:
         say(printable(f"error: {problem.source_id}/{problem.path}: {problem.message}"))
     if not told.quiet:
         _say_skipped(report, verbose=told.verbose)
+    if report.replaced_copies and not told.quiet:
+        say(f"stored copies replaced by documents of the folders of their files: {len(report.replaced_copies)}")
     if report.interrupted:
         say(f"interrupted: {report.not_reached} files were not read; what was read is indexed")
 

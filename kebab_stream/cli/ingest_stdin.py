@@ -39,6 +39,13 @@ def command(
             raise InvalidInputError(f"{option} is blank", "give it a value, or leave it out where it is optional")
     from kebab_stream.ingest import Text, ingest_text  # late: parsers and models
 
-    data = sys.stdin.buffer.read(config.ingest.max_file_bytes + 1)
+    limit = config.ingest.max_file_bytes
+    data = sys.stdin.buffer.read(limit + 1)
+    if len(data) > limit:  # by how much is not known: the rest is not read
+        raise InvalidInputError(
+            f"the text has more than the {limit} bytes that ingest.max_file_bytes allows",
+            "split it, or raise ingest.max_file_bytes",
+            {"max_file_bytes": limit},
+        )
     text = Text(data=data, title=title, name=name, tags=tags, source_type=source_type, trust_level=trust_level)
     tell(ingest_text(config, text))

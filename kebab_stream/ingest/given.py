@@ -24,6 +24,7 @@ from kebab_stream.ingest.walk import SourceFile, repository_of
 from kebab_stream.model import FILES, TEXTS, TRUST_LEVELS, TrustLevel
 
 _NAME_BYTES = 200
+_WITH_DIGEST = re.compile(r"(?:.* )?(?![0-9]{8}$)[0-9a-f]{8}")
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f\x7f/\\]+")
 
 
@@ -115,8 +116,11 @@ def given_text(text: Text, config: Config) -> Given:
     _check_size(len(text.data), config.ingest.max_file_bytes, "the text")
     label = text.source_type
     if label is not None and (not label.strip() or label != label.strip() or "," in label):
-        hint = "give a label without commas and without spaces at its ends"
-        raise InvalidInputError(f"source type {label!r}", hint, {"source_type": label})
+        raise InvalidInputError(
+            f"source type {label!r} is blank, has a comma, or has a space at one of its ends",
+            "give another label: filters split labels at commas",
+            {"source_type": label},
+        )
     source = Source(id=TEXTS, root=Path("/"), trust_level=text.trust_level)
     name = _name_from(text.title) if text.name is None else _checked_name(text.name)
     file = SourceFile(name, Path("/") / name, len(text.data), time_ns())
@@ -124,10 +128,14 @@ def given_text(text: Text, config: Config) -> Given:
 
 
 def _name_from(title: str) -> str:
-    """A file name for a title: the same one for the same title, so that a new text of that title replaces the old."""
+    """A file name for a title: the same one for the same title, so that a new text of that title replaces the old.
+
+    Another one for another title: where the title itself is not the name, or looks as if it had a digest, it gets one.
+    """
     name = _NOT_IN_NAMES.sub(" ", _clean(title)).strip(" .")
-    if len(name.encode()) > _NAME_BYTES or name != _clean(title):
+    if len(name.encode()) > _NAME_BYTES or name != _clean(title) or _WITH_DIGEST.fullmatch(name):
         digest = hashlib.blake2b(title.encode(errors="replace"), digest_size=4).hexdigest()
+        digest = f"a{digest[1:]}" if digest.isdecimal() else digest  # a date at the end of a title looks like none
         name = f"{name.encode(errors='replace')[:_NAME_BYTES].decode(errors='ignore')} {digest}".strip()
     return f"{name}.md"
 
@@ -194,10 +202,13 @@ def _warnings(doc_path: str, source: Source, root: Path) -> tuple[str, ...]:
     paths = ["/".join(names[: count + 1]) for count in range(len(names))]
     if any(name.startswith(".") for name in names):
         return (f"{doc_path} is hidden; it was ingested because you named it",)
-    excluded = excluded_by(source.exclude)
+    excluded = excluded_by(source.exclude, source.id)
     folders = ["", *(f"{path}/" for path in paths[:-1])]
-    rules = rules_above(root)
-    rules += [read_rules(root / folder / name, folder) for folder in folders for name in IGNORE_FILES]
+    try:
+        rules = rules_above(root)
+        rules += [read_rules(root / folder / name, folder) for folder in folders for name in IGNORE_FILES]
+    except OSError as error:
+        return (f"{error.filename} cannot be read; {doc_path} was ingested because you named it",)
     for path in paths:
         is_folder = path != doc_path
         here = [rule for rule in rules if path.startswith(rule.base)]

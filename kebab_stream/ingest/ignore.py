@@ -5,24 +5,18 @@ folder decides; what stands in an ignored folder cannot be brought back.
 """
 
 import os
-import re
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from pathspec import GitIgnoreSpec
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
 from kebab_stream.errors import ConfigInvalidError
 from kebab_stream.ingest.read import split_lines
+from kebab_stream.ingest.wildmatch import Wildmatch, wildmatch
 
 IGNORE_FILES = (".gitignore", ".kebabignore")
 """The later one decides where both match."""
-
-_FOLDERS_BELOW = re.compile(r"(?<=[^/])/\*\*/(?=\s*$)")
-"""`a/**/` means the folders in `a`; pathspec takes it for `a` itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +25,7 @@ class Rules:
 
     base: str
     """POSIX path of its folder below the root, ending in `/`; empty for the root itself."""
-    patterns: tuple[GitIgnoreSpecPattern, ...]
+    patterns: tuple[Wildmatch, ...]
     above: str = ""
     """For a file in a folder above the root: the path from there to the root, ending in `/`."""
 
@@ -42,34 +36,15 @@ class Rules:
         Raises:
             ValueError: one of them is no pattern.
         """
-        try:
-            spec = GitIgnoreSpec.from_lines(
-                _FOLDERS_BELOW.sub("/**/*/", unicodedata.normalize("NFC", line)) for line in lines
-            )
-        except re.error as error:
-            raise ValueError(str(error)) from error
-        return cls(base, tuple(pattern for pattern in spec.patterns if pattern.include is not None), above)
+        return cls(base, tuple(pattern for line in lines if (pattern := wildmatch(line))), above)
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
         """True if ignored, False if brought back, None if no pattern matches. `path` is below the root."""
-        relative = self.above + path[len(self.base) :] + ("/" if is_folder else "")
+        relative = (self.above + path[len(self.base) :]).encode("utf-8", "surrogateescape")
         for pattern in reversed(self.patterns):
-            result = pattern.match_file(relative)
-            if result and _is_match_of_all(result.match, relative):
-                return pattern.include
+            if pattern.matches(relative, is_folder=is_folder):
+                return not pattern.is_negated
         return None
-
-
-def _is_match_of_all(match: re.Match[str], path: str) -> bool:
-    """False where the pattern matches a folder above only, which the walk has asked about before.
-
-    pathspec's expressions match a path through its folders too; the slash after such a folder is group `ps_d`.
-    `build/**`, without that group, matches the `build/` that it does not mean.
-    """
-    slash = match.start("ps_d") if "ps_d" in match.re.groupindex else -1
-    if slash < 0:
-        return not (path.endswith("/") and match.end() == len(path))
-    return path.endswith("/") and slash in (len(path) - 1, match.start())  # `*/` matches nothing but a slash
 
 
 def is_ignored(rules: Sequence[Rules], path: str, *, is_folder: bool) -> bool:
@@ -81,18 +56,20 @@ def is_ignored(rules: Sequence[Rules], path: str, *, is_folder: bool) -> bool:
     return False
 
 
-def excluded_by(patterns: Sequence[str]) -> Rules:
-    """Configured exclusions.
+def excluded_by(patterns: Sequence[str], source_id: str) -> Rules:
+    """Configured exclusions of a source.
 
     Raises:
-        ConfigInvalidError: names the pattern that is none.
+        ConfigInvalidError: names the pattern that is none, and the source.
     """
     for pattern in patterns:
         try:
             Rules.of([pattern])
         except ValueError as error:
             raise ConfigInvalidError(
-                f"exclude: {pattern!r} is no gitignore pattern", "see `git help gitignore`", {"pattern": pattern}
+                f"exclude of source {source_id!r}: {pattern!r} is no gitignore pattern",
+                "see `git help gitignore`",
+                {"pattern": pattern, "source_id": source_id},
             ) from error
     return Rules.of(patterns)
 
@@ -113,18 +90,17 @@ def rules_above(root: Path) -> list[Rules]:
 
 
 def read_rules(path: Path, base: str, above: str = "") -> Rules:
-    """Patterns of an ignore file; lines that are no pattern count for nothing, as in git. None if it is unreadable."""
-    try:
-        data = path.read_bytes() if path.is_file() else b""  # a pipe would never end
-    except OSError:
-        data = b""
-    lines = split_lines(data.decode("utf-8-sig", "replace"))
-    return Rules.of([line for line in lines if _is_pattern(line)], base, above)
+    """Patterns of an ignore file; lines that are no pattern count for nothing, as in git.
+
+    Raises:
+        OSError: it cannot be read. What it ignores is not known then, and must not be taken for nothing.
+    """
+    data = path.read_bytes() if path.is_file() else b""  # a pipe would never end
+    return Rules(base, tuple(_patterns(split_lines(data.decode("utf-8-sig", "replace")))), above)
 
 
-def _is_pattern(line: str) -> bool:
-    try:
-        Rules.of([line])
-    except ValueError:
-        return False
-    return True
+def _patterns(lines: Iterable[str]) -> Iterator[Wildmatch]:
+    for line in lines:
+        with suppress(ValueError):
+            if pattern := wildmatch(line):
+                yield pattern

@@ -20,9 +20,9 @@ from kebab_stream.ingest.index_update import IndexUpdate
 from kebab_stream.ingest.plan import Plan, ToRead, add_copies, add_source
 from kebab_stream.ingest.prepare import Prepared, prepare, prepare_text, signature_of
 from kebab_stream.ingest.read import content_hash
-from kebab_stream.ingest.sources import source_row, sources_to_scan
+from kebab_stream.ingest.sources import ids_in_sources, known_sources, source_row, sources_to_scan
 from kebab_stream.ingest.walk import Skip
-from kebab_stream.model import COPIES, TEXTS, DocId, Document
+from kebab_stream.model import COPIES, FILES, TEXTS, DocId, Document
 from kebab_stream.render import encodable
 from kebab_stream.reports import FileProblem, IngestReport
 
@@ -54,6 +54,10 @@ class Ingestion:
     started: float
     now: datetime = field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
     plan: Plan = field(default_factory=Plan)
+    sources: Sequence[Source] = ()
+    """Those that were scanned."""
+    replaced_copies: list[str] = field(default_factory=list)
+    """Paths of stored copies that were removed, because a source has the document now."""
     new: int = 0
     updated: int = 0
     not_reached: int = 0
@@ -72,10 +76,7 @@ class Ingestion:
             ModelUnavailableError: the embedding model cannot be loaded.
         """
         started = perf_counter()
-        embedding = config.models.embedding
-        embedder = load_embedder(
-            embedding.provider, model=embedding.model, model_path=embedding.model_path, for_ingest=True
-        )
+        embedder = load_embedder(config.models.embedding, for_ingest=True, may_download=True)
         with ExitStack() as opened:
             store = opened.enter_context(closing(StoreWriter.open(config.storage.data_dir)))
             wish = graph_above(config.search.vector_index, config.search.exact_below)
@@ -99,21 +100,28 @@ class Ingestion:
             StorageError: a root is missing, cannot be read, or has become empty. Nothing is removed then.
             NotIndexedError: the index is to be rebuilt, but nothing was ever ingested.
         """
-        if request.rebuild_index and not request.paths:
-            if self._is_first:
-                raise NotIndexedError(str(self.config.storage.data_dir))
-            return []
-        sources = sources_to_scan(self.config, request.paths, self.store.sources(), source_id=request.source_id)
+        if request.rebuild_index and self._is_first and not request.paths:
+            raise NotIndexedError(str(self.config.storage.data_dir))
+        copies = {source_id: self.store.stamps(source_id) for source_id in COPIES}
+        self.sources = self._sources_of(request, has_copies=any(copies.values()))
         data_dir = self.config.storage.data_dir
-        for source in sources:
+        for source in self.sources:
             add_source(self.plan, source, self.store.stamps(source.id), self.config.ingest, data_dir=data_dir)
-        for source in sources:
+        for source in self.sources:
             self.store.put_source(source_row(source))
         for doc_id in self.plan.gone:
             self.store.remove(doc_id)
-        for source_id in COPIES if not request.paths else ():
-            add_copies(self.plan, source_id, self.store.stamps(source_id), self.config.ingest)
+        for source_id, stamps in copies.items():
+            add_copies(self.plan, source_id, stamps, self.config.ingest)
         return self.plan.to_read
+
+    def _sources_of(self, request: IngestRequest, *, has_copies: bool) -> Sequence[Source]:
+        if request.rebuild_index and not request.paths:
+            return ()
+        known = self.store.sources()
+        if has_copies and not request.paths and not known_sources(self.config, known):
+            return ()  # what was given by itself is brought up to date all the same
+        return sources_to_scan(self.config, request.paths, known, source_id=request.source_id)
 
     def take_in(self, batch: Iterable[tuple[ToRead, bytes | OSError]]) -> None:
         """Store and index files that were read, or note why they could not be."""
@@ -125,7 +133,7 @@ class Ingestion:
         Raises:
             InvalidInputError: it is no text that can be read.
         """
-        path = given.file.doc_path
+        path = str(given.file.path) if given.source.id == FILES else given.file.doc_path
         try:
             prepared = prepare(given.source, given.file, given.data, self.config.ingest.chunking, now=self.now)
         except InvalidInputError as error:
@@ -144,6 +152,13 @@ class Ingestion:
         self.updated += known is not None
         self._keep([prepared])
         return document
+
+    def drop_replaced_copies(self) -> None:
+        """Remove the stored copies of files that are documents of a source by now."""
+        for doc_path, stamp in self.store.stamps(FILES).items():
+            if any(self.store.document(doc_id) for doc_id in ids_in_sources(doc_path, self.sources)):
+                self.remove([stamp.doc_id], ())
+                self.replaced_copies.append(doc_path)
 
     def remove(self, doc_ids: Iterable[DocId], source_ids: Iterable[str]) -> None:
         """Remove documents, and forget sources."""
@@ -258,7 +273,8 @@ class Ingestion:
                 reason: tuple(skip.doc_path for skip in islice(some, _EXAMPLES))
                 for reason, some in groupby(skips, key=lambda skip: skip.reason)
             },
-            errors=tuple(self.problems),
+            errors=(*self.plan.problems, *self.problems),
+            replaced_copies=tuple(sorted(self.replaced_copies)),
             documents=self.store.count("documents"),
             chunks=manifest.n_chunks,
             windows=manifest.n_windows,

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal
+from unicodedata import normalize
 
 from kebab_stream.config import Config
 from kebab_stream.errors import InvalidInputError
@@ -59,7 +60,7 @@ def remove(config: Config, documents: Sequence[str], sources: Sequence[str]) -> 
     """
     with _changing(config, existing=True) as ingestion:
         store = ingestion.store
-        chosen = {document.doc_id: document for name in documents for document in [find_document(store, name)]}
+        chosen = {document.doc_id: document for name in documents for document in [_the_document(store, name)]}
         for source_id in sources:
             _require_source(store, source_id)
             chosen |= {document.doc_id: document for document in store.documents_of([source_id])}
@@ -130,6 +131,28 @@ def _refuse_other_file(given: Given, first: Path) -> None:
 def _status(before: tuple[int, int], after: tuple[int, int]) -> Status:
     new, updated = (count - earlier for count, earlier in zip(after, before, strict=True))
     return "new" if new else "updated" if updated else "unchanged"
+
+
+def _the_document(store: Store, name: str) -> Document:
+    """The document of this id, path or `SOURCE/PATH`: what is removed must be what was meant.
+
+    Raises:
+        DocNotFoundError: there is none.
+        InvalidInputError: there are several; also if it is the path of one, and SOURCE/PATH of another.
+    """
+    document = find_document(store, name)
+    named = normalize("NFC", name)
+    if document.doc_path == named:
+        where = "WHERE source_id || '/' || doc_path = ?"
+        if others := [other for other, _ in store.documents(where, (named,))]:
+            both = [document, *others]
+            names = [f"{each.doc_id} (source {each.source_id!r}, path {each.doc_path!r})" for each in both]
+            raise InvalidInputError(
+                f"{named!r} names several documents",
+                f"say which one by its id: {' or '.join(names)}",
+                {"value": named, "doc_ids": [each.doc_id for each in both]},
+            )
+    return document
 
 
 def _require_source(store: Store, source_id: str) -> None:

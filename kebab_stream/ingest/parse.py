@@ -131,8 +131,10 @@ def _first_heading(blocks: Iterable[Block]) -> str | None:
     return next((block.heading for block in blocks if block.level == 1 and block.heading), None)
 
 
-def _language(title: str, lines: Sequence[str], blocks: Iterable[Block]) -> str:
-    """Language of what is written for readers, without code; of the title where there is no such text."""
+def _language(title: str, lines: Sequence[str], blocks: Sequence[Block]) -> str:
+    """Language of what is written for readers, without code; of the title where there is code only."""
+    if not blocks:
+        return "und"
     prose = "\n".join(
         line
         for block in blocks

@@ -12,8 +12,11 @@ from kebab_stream.ingest.media import size_limit
 from kebab_stream.ingest.prepare import signature_of
 from kebab_stream.ingest.walk import Skip, SourceFile, Walk, is_gone, walk
 from kebab_stream.model import DocId
+from kebab_stream.reports import FileProblem
 
 _UNCHANGED = "nothing was changed; if the folder is on a disk that is not mounted, mount it"
+
+_UNREADABLE_RULES = "cannot be read, so all that is in its folder was passed over: what it ignores is not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Plan:
     gone: list[DocId] = field(default_factory=list)
     """Documents whose file is proven to be absent, or to be no document any more."""
     skips: list[Skip] = field(default_factory=list)
+    problems: list[FileProblem] = field(default_factory=list)
 
 
 def add_source(plan: Plan, source: Source, known: Mapping[str, FileStamp], settings: Ingest, *, data_dir: Path) -> None:
@@ -63,6 +67,11 @@ def add_source(plan: Plan, source: Source, known: Mapping[str, FileStamp], setti
             plan.to_read.append(ToRead(source, file, stamp))
     plan.gone.extend(_gone(source, known, found, settings.max_file_bytes))
     plan.skips.extend(found.skips)
+    plan.problems.extend(
+        FileProblem(source_id=source.id, path=skip.doc_path, message=_UNREADABLE_RULES)
+        for skip in found.skips
+        if skip.reason == "unreadable_rules"
+    )
 
 
 def add_copies(plan: Plan, source_id: str, known: Mapping[str, FileStamp], settings: Ingest) -> None:
@@ -81,6 +90,7 @@ def _walked(source: Source, settings: Ingest, data_dir: Path) -> Walk:
             exclude=source.exclude,
             max_file_bytes=settings.max_file_bytes,
             data_dir=data_dir.resolve(),
+            source_id=source.id,
         )
     except StorageError as error:
         raise StorageError(

@@ -50,6 +50,11 @@ _KOREAN = re.compile(rb"(?:[\xb0-\xc8][\xa1-\xfe])+")
 _KOREAN_SHARE = 0.8
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _BEYOND_ASCII_TEXT = re.compile("[^\x00-\x7f]")
+_LIKE_UTF8 = re.compile(
+    rb"\xc0\x80|[\xc2-\xdf][\x80-\xbf]|(?![\xe0-\xf7][\x92\x94\xbb](?![\x80-\xbf]))[\xe0-\xf7][\x80-\xbf]{1,3}"
+)
+"""The first byte of a character and some of those that follow it; but not two that may be a letter with an accent and
+a quotation mark of a Western encoding."""
 _FEW_TOGETHER, _MANY_TOGETHER = re.compile(rb"[\x80-\xff]{3}"), re.compile(rb"[\x80-\xff]{8}")
 """In languages with Latin letters, three letters beyond ASCII hardly ever follow each other; in others they must."""
 _NO_TEXT = re.compile("[\x01-\x08\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff\u02d9\u00ff]")
@@ -141,7 +146,13 @@ def _legacy_text(data: bytes, *, is_html: bool) -> str | None:
 
 
 def _is_broken_utf8(data: bytes) -> bool:
-    """Whether more characters beyond ASCII can be read as UTF-8 than bytes cannot; by chance, fewer can."""
+    """Whether more characters beyond ASCII can be read as UTF-8 than bytes cannot; by chance, fewer can.
+
+    Also where all that is beyond ASCII has the form of UTF-8, but is cut short, too long, or a surrogate: a few broken
+    characters in a text that has no whole ones.
+    """
+    if not _BEYOND_ASCII.search(_LIKE_UTF8.sub(b"", data)):
+        return True
     text = data.decode("utf-8", "replace")
     return len(_BEYOND_ASCII_TEXT.findall(text)) > 2 * text.count("\ufffd")
 

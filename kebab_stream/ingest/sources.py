@@ -10,7 +10,8 @@ from pathlib import Path
 from kebab_stream.config import Config, Source
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.index.rows import SourceRow
-from kebab_stream.model import COPIES
+from kebab_stream.ingest.identity import doc_id_of
+from kebab_stream.model import COPIES, DocId
 
 
 def sources_to_scan(
@@ -50,6 +51,21 @@ def known_sources(config: Config, known: Sequence[SourceRow]) -> list[Source]:
     configured = _configured(config)
     ids = {source.id for source in configured}
     return configured + [source for source in _stored(known) if source.id not in ids]
+
+
+def ids_in_sources(path: str, sources: Sequence[Source]) -> list[DocId]:
+    """The ids that a file has as a document of each of these sources whose folder holds it.
+
+    Args:
+        path: of the file itself, no link in it; from `/`, without that, NFC.
+    """
+    found = []
+    for source in sources:
+        root = unicodedata.normalize("NFC", os.path.realpath(source.root)).strip("/")
+        base = f"{root}/" if root else ""
+        if path.startswith(base):
+            found.append(doc_id_of(source.id, path[len(base) :]))
+    return found
 
 
 def _stored(known: Sequence[SourceRow]) -> list[Source]:
@@ -122,7 +138,9 @@ def _name_of(root: Path) -> str:
 def _checked(source_id: str) -> str:
     if not source_id.strip() or source_id != source_id.strip() or "," in source_id:
         raise InvalidInputError(
-            f"source id {source_id!r}", "give a name without commas and without spaces at its ends", {"id": source_id}
+            f"source id {source_id!r} is blank, has a comma, or has a space at one of its ends",
+            "give another name: filters split names at commas",
+            {"id": source_id},
         )
     return unicodedata.normalize("NFC", source_id)
 

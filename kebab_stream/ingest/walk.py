@@ -29,6 +29,7 @@ SkipReason = Literal[
     "symlink",
     "too_large",
     "unreadable",
+    "unreadable_rules",
     "unsupported",
 ]
 
@@ -44,6 +45,7 @@ SKIP_MEANINGS: Mapping[SkipReason, str] = {
     "symlink": "A symbolic link; only the folder of a source itself may be one.",
     "too_large": "It has more bytes than `ingest.max_file_bytes`; a PDF, more than ten times as many.",
     "unreadable": "A folder that cannot be listed, or whose files the system does not describe.",
+    "unreadable_rules": "A `.gitignore` or `.kebabignore` that cannot be read, and with it all that is in its folder.",
     "unsupported": "A kind of file that is not indexed, by its extension; or no regular file.",
 }
 
@@ -100,7 +102,14 @@ class _Folder:
 _Found = SourceFile | _Folder | Skip
 
 
-def walk(root: Path, *, exclude: Sequence[str] = (), max_file_bytes: int, data_dir: Path | None = None) -> Walk:
+def walk(
+    root: Path,
+    *,
+    exclude: Sequence[str] = (),
+    max_file_bytes: int,
+    data_dir: Path | None = None,
+    source_id: str = "",
+) -> Walk:
     """Find the documents below a root; the same files give the same answer in the same order, always.
 
     Args:
@@ -108,15 +117,18 @@ def walk(root: Path, *, exclude: Sequence[str] = (), max_file_bytes: int, data_d
         exclude: gitignore patterns, from the root.
         max_file_bytes: larger files are passed over, PDFs if they are ten times larger.
         data_dir: a folder to pass over, without links in its path.
+        source_id: what a message calls the source of the patterns.
 
     Raises:
         ConfigInvalidError: a pattern in `exclude` is none.
         StorageError: the root is missing, no folder, or cannot be listed. It never counts as empty.
     """
-    scan = _Scan(excluded_by(exclude), max_file_bytes, data_dir)
+    scan = _Scan(excluded_by(exclude, source_id), max_file_bytes, data_dir)
     files: list[SourceFile] = []
     skips: list[Skip] = []
-    folders = [_root_folder(root)]
+    root_folder = _root_folder(root)
+    folders = [root_folder] if isinstance(root_folder, _Folder) else []
+    skips += [root_folder] if isinstance(root_folder, Skip) else []
     for folder in folders:  # which grows on the way
         for found in scan.folder(folder):
             match found:
@@ -156,12 +168,16 @@ def _is(path: Path, is_kind: Callable[[int], bool]) -> bool:
         return False
 
 
-def _root_folder(root: Path) -> _Folder:
+def _root_folder(root: Path) -> _Folder | Skip:
     try:
         real = root.resolve(strict=True)
     except OSError as error:
         raise _unreadable_root(root, error) from error
-    return _Folder(real, "", tuple(rules_above(real)), repository_of(real.parent))
+    try:
+        rules = tuple(rules_above(real))
+    except OSError as error:
+        return Skip("unreadable_rules", _text_of(os.path.relpath(error.filename, real)))
+    return _Folder(real, "", rules, repository_of(real.parent))
 
 
 def repository_of(folder: Path) -> str | None:
@@ -216,7 +232,11 @@ class _Scan:
             yield Skip("unreadable", folder.base.rstrip("/"))
             return
         names = {entry.name for entry in entries}
-        own = [read_rules(folder.path / name, folder.base) for name in IGNORE_FILES if name in names]
+        try:
+            own = [read_rules(folder.path / name, folder.base) for name in IGNORE_FILES if name in names]
+        except OSError as error:
+            yield Skip("unreadable_rules", folder.base + Path(error.filename).name)
+            return
         here = replace(
             folder,
             rules=folder.rules + tuple(rule for rule in own if rule.patterns),

@@ -159,6 +159,24 @@ def test_people_are_told_what_became_of_each_document(tmp_path: Path) -> None:
     assert b"comes back" in kebab("remove", "notes/.hidden.md", data_dir=data_dir).err
 
 
+def test_people_are_told_of_copies_that_went(tmp_path: Path) -> None:
+    data_dir, notes = tmp_path / "data", tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("apple")
+    kebab("ingest-file", str(notes / "a.md"), data_dir=data_dir)
+    done = kebab("ingest", str(notes), data_dir=data_dir)
+
+    assert b"stored copies replaced by documents of the folders of their files: 1" in done.err
+    assert done.out.startswith(b"1 new, 0 updated, 0 unchanged, 1 deleted")
+
+
+def test_a_text_that_is_too_large_is_not_said_to_have_the_size_that_was_read(tmp_path: Path) -> None:
+    extra = {"KEBAB_INGEST_MAX_FILE_BYTES": "1000"}
+    done = kebab("ingest-stdin", "--title", "T", "--json", data_dir=tmp_path, stdin=b"x" * 5000, extra=extra)
+
+    assert done.error["message"] == "the text has more than the 1000 bytes that ingest.max_file_bytes allows"
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "code"),
     [

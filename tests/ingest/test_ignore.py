@@ -46,24 +46,25 @@ def test_patterns_match_whatever_the_normalisation() -> None:
     assert ignored("\ud55c\uae00.md", Rules.of(["\u1112\u1161\u11ab\u1100\u1173\u11af.md"]))
 
 
-@pytest.mark.parametrize("pattern", ["!", "\\", "[z-a]"])
+@pytest.mark.parametrize("pattern", ["!", "\\", "[z-a"])
 def test_an_exclusion_that_is_no_pattern_is_named(pattern: str) -> None:
     with pytest.raises(ConfigInvalidError) as caught:
-        excluded_by(["*.md", pattern])
+        excluded_by(["*.md", pattern], "notes")
 
-    assert caught.value.details == {"pattern": pattern}
+    assert caught.value.details == {"pattern": pattern, "source_id": "notes"}
+    assert "source 'notes'" in str(caught.value)
 
 
 def test_lines_of_an_ignore_file_that_are_no_pattern_count_for_nothing(tmp_path: Path) -> None:
     path = tmp_path / ".gitignore"
-    path.write_bytes(b"\xef\xbb\xbf*.md\r\n[z-a]\r\n!\n# no.txt\n\xff\n")
+    path.write_bytes(b"\xef\xbb\xbf*.md\r\n[z-a\r\n!\n# no.txt\n\xff\n")
     rules = read_rules(path, "")
 
     assert ignored("x.md", rules)
     assert not ignored("no.txt", rules)
 
 
-def test_an_ignore_file_that_cannot_be_read_has_no_rules(tmp_path: Path) -> None:
+def test_an_ignore_file_that_is_a_folder_has_no_rules(tmp_path: Path) -> None:
     assert read_rules(tmp_path, "") == Rules.of([])
 
 

@@ -11,7 +11,7 @@ from blockbuster import BlockBuster
 
 from kebab_stream.config import Chunking, Ingest, Source, Storage
 from kebab_stream.errors import InvalidInputError, NotIndexedError, StorageError
-from kebab_stream.ingest import parse
+from kebab_stream.ingest import ingest_files, parse
 from tests.index.stored import changed_store
 from tests.ingest.runs import Library
 from tests.limits import public_folder, restricted
@@ -203,6 +203,34 @@ def test_a_file_that_may_not_be_read_is_listed_and_what_is_known_of_it_stays() -
         assert (library.find("apple"), library.find("apricot")) == (["a.md"], [])
         assert library.update() == "0 1 1 0"
         assert library.find("apricot") == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "path"),
+    [
+        ("notes/sub/.gitignore", "sub/.gitignore"),
+        ("notes/.kebabignore", ".kebabignore"),
+        (".gitignore", "../.gitignore"),
+    ],
+)
+def test_where_an_ignore_file_may_not_be_read_nothing_is_indexed_and_nothing_goes(rules: str, path: str) -> None:
+    with public_folder() as place:
+        library = Library.at(place)
+        (place / ".git").mkdir()
+        library.update({"sub/a.md": "apple"})
+        library.write({"sub/secret.md": "banana"})
+        (place / rules).write_text("secret.md")
+        let_everybody_write(place)
+        with restricted(place / rules, 0):
+            report = library.ingest(library.root)
+            given = ingest_files(library.config, [library.root / "sub/a.md"])
+
+        assert report.skipped["unreadable_rules"] == 1
+        assert [(problem.source_id, problem.path) for problem in report.errors] == [("notes", path)]
+        assert "passed over" in report.errors[0].message
+        assert (report.new, report.deleted, report.documents) == (0, 0, 1)
+        assert [warning.partition(" ")[0] for warning in given[0].warnings] == [str((place / rules).resolve())]
+        assert library.update() == "0 0 1 0"
 
 
 @pytest.mark.parametrize(

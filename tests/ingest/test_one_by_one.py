@@ -12,6 +12,8 @@ from kebab_stream.config import Chunking, Ingest, Source, load_config
 from kebab_stream.errors import ConfigInvalidError, DocNotFoundError, InvalidInputError, NotIndexedError
 from kebab_stream.ingest import Text, ingest_files, ingest_text, prepare, remove
 from kebab_stream.ingest.document import ParsedDocument
+from kebab_stream.ingest.given import given_text
+from kebab_stream.ingest.identity import doc_id_of
 from kebab_stream.ingest.parse import parse
 from kebab_stream.model import FILES, TEXTS
 from kebab_stream.reports import DocumentReport
@@ -210,7 +212,20 @@ def test_a_title_is_never_a_path(library: Library, title: str) -> None:
 
 
 def test_titles_that_make_the_same_name_do_not_collide(library: Library) -> None:
-    assert given(library, "cherry", "a/b").doc_path != given(library, "damson", "a\\b").doc_path
+    titles = ["a/b", "a\\b", "a b"]
+    paths = [given(library, "cherry", title).doc_path for title in titles]
+    paths += [given(library, "cherry", path.removesuffix(".md")).doc_path for path in paths[:2]]
+    paths.append(given(library, "cherry", "0123abcd").doc_path)
+
+    assert len(set(paths)) == 6
+    assert paths[2] == "a b.md"
+    assert given(library, "cherry", "Minutes 20240105").doc_path == "Minutes 20240105.md"
+
+
+def test_the_digest_in_a_name_is_no_date(library: Library) -> None:
+    names = [given_text(Text(data=b"x", title=f"{number}/y"), library.config).file.doc_path for number in range(300)]
+
+    assert not [name for name in names if name.removesuffix(".md").rpartition(" ")[2].isdecimal()]
 
 
 @pytest.mark.parametrize("name", ["../x.md", "a/b.md", "", "..", "x.png", "x.pdf", "a\0.md", "y" * 300 + ".md"])
@@ -235,6 +250,16 @@ def test_a_text_needs_content_and_a_title(library: Library, data: str, title: st
         given(library, data, title)
 
 
+def test_a_file_that_is_refused_is_named_by_its_whole_path(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "nul.md").write_bytes(b"a\0")
+    with pytest.raises(InvalidInputError) as caught:
+        taken_in(library, tmp_path / "nul.md")
+
+    path = str((tmp_path / "nul.md").resolve())
+    assert str(caught.value).startswith(f"{path}: binary data")
+    assert caught.value.details["path"] == path
+
+
 def test_copies_are_cut_again_when_settings_change(library: Library, tmp_path: Path) -> None:
     (tmp_path / "long.md").write_text("# Long\n\n" + "A sentence of words. " * 100)
     taken_in(library, tmp_path / "long.md")
@@ -249,6 +274,65 @@ def test_copies_are_cut_again_when_settings_change(library: Library, tmp_path: P
     assert library.rows("SELECT tag FROM tags") == [("fruit",)]
     assert library.row("SELECT title FROM documents WHERE doc_path = 'Pies.md'") == ("Pies",)
     assert replace(library, config=small).ingest().updated == 0
+
+
+def small_chunks(library: Library) -> Library:
+    chunking = Chunking(target_chars=200, overlap_chars=0, max_chars=400)
+    return replace(library, config=replace(library.config, ingest=Ingest(chunking=chunking)))
+
+
+@pytest.mark.parametrize("way", ["plain", "path", "rebuild"])
+def test_every_ingest_brings_copies_up_to_date(tmp_path: Path, way: str) -> None:
+    library = Library.at(tmp_path)
+    (tmp_path / "long.md").write_text("# Long\n\n" + "A sentence of words. " * 100)
+    taken_in(library, tmp_path / "long.md")
+    before = given(library, "Cherry. " * 200, "Pies").chunks
+
+    small = small_chunks(library)
+    report = small.ingest(*[library.root] if way == "path" else [], rebuild_index=way == "rebuild")
+
+    assert (report.updated, report.documents) == (2, 2)
+    assert library.row("SELECT count(*) FROM chunks JOIN documents USING (doc_no) WHERE title = 'Pies'")[0] > before
+    assert small.ingest().updated == 0
+
+
+def test_copies_alone_get_the_vectors_of_another_model(tmp_path: Path) -> None:
+    given(Library.at(tmp_path), "dog")
+    with_model = Library.at(tmp_path, write_model(tmp_path / "model"))
+
+    assert with_model.ingest().windows == 1
+    assert with_model.find("dog", mode="vector") == ["A title.md"]
+
+
+def test_where_copies_were_removed_there_is_no_folder_to_ingest(tmp_path: Path) -> None:
+    library = Library.at(tmp_path)
+    report = given(library, "Cherry.")
+    remove(library.config, [report.doc_id], [])
+
+    with pytest.raises(InvalidInputError, match="no folder to ingest"):
+        library.ingest()
+
+
+def test_a_copy_goes_when_the_folder_of_its_file_is_ingested(library: Library, tmp_path: Path) -> None:
+    folder = tmp_path / "\u1112\u1161\u11ab"  # NFD, as a Mac writes it
+    folder.mkdir()
+    for name in ("taken.md", "ignored.md", "broken.md"):
+        (folder / name).write_text("cherry")
+    taken_in(library, *folder.iterdir())
+    (folder / ".gitignore").write_text("ignored.md")
+    (folder / "broken.md").write_bytes(b"\xff")
+    report = library.ingest(folder)
+
+    (path,) = report.replaced_copies
+    assert path.endswith("/\ud55c/taken.md")
+    assert (report.new, report.deleted, report.documents) == (1, 1, 4)
+    assert sorted(source for (source,) in library.rows("SELECT source_id FROM documents")) == [
+        FILES,
+        FILES,
+        "notes",
+        "\ud55c",
+    ]
+    assert library.ingest().replaced_copies == ()
 
 
 # --- removing --------------------------------------------------------------------------------------------
@@ -277,8 +361,7 @@ def test_a_forgotten_source_is_not_scanned_again(library: Library) -> None:
     removed = remove(library.config, [], ["notes"])
 
     assert (removed.documents, removed.sources) == (("notes/a.md",), ("notes",))
-    with pytest.raises(InvalidInputError, match="no folder to ingest"):
-        library.ingest()
+    assert library.ingest().documents == 1
     assert library.find("cherry") == ["A title.md"]
     assert (library.root / "a.md").exists()
 
@@ -303,6 +386,22 @@ def test_a_path_in_two_sources_must_say_which(library: Library, tmp_path: Path) 
     assert caught.value.hint == 'say which one: "more/a.md" or "notes/a.md"'
 
     assert remove(library.config, ["more/a.md"], []).documents == ("more/a.md",)
+
+
+def test_what_is_a_path_here_and_source_and_path_there_must_say_which(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "x.md").write_text("banana")
+    library.update({"p/x.md": "cherry"})
+    library.ingest(tmp_path / "p")
+    with pytest.raises(InvalidInputError) as caught:
+        remove(library.config, ["p/x.md"], [])
+
+    removed_from_p = doc_id_of("p", "x.md")
+    assert caught.value.details["doc_ids"] == [doc_id_of("notes", "p/x.md"), removed_from_p]
+    assert "(source 'notes', path 'p/x.md')" in str(caught.value.hint)
+    assert "(source 'p', path 'x.md')" in str(caught.value.hint)
+    assert remove(library.config, ["notes/p/x.md"], []).documents == ("notes/p/x.md",)
+    assert remove(library.config, [removed_from_p], []).documents == ("p/x.md",)
 
 
 def test_names_of_copies_are_no_names_for_folders(tmp_path: Path) -> None:

@@ -71,6 +71,11 @@ def test_the_language_is_that_of_the_prose(text: str, lang: str) -> None:
     assert parse("1.md", text).lang == lang
 
 
+@pytest.mark.parametrize("name", ["note.md", "note.txt", "note.html", "note.rst", "\ud55c\uad6d.md"])
+def test_what_is_empty_is_in_no_language(name: str) -> None:
+    assert parse(name, " \n").lang == "und"
+
+
 def test_source_code_has_a_code_language_and_no_other() -> None:
     assert parse("src/a.py", "# 한국어 주석\nx = 1\n") == ParsedDocument(
         media="code",

@@ -172,7 +172,7 @@ def test_a_killed_run_leaves_the_old_state_or_the_new_one(library: Library, tmp_
     whole_run = run_and_kill(library, 0)
     changes = int(whole_run.stderr)
     outcomes = []
-    for kill in range(1, changes + 1, changes // 8):
+    for kill in range(1, changes + 1, changes // 5):
         shutil.rmtree(library.data_dir)
         shutil.copytree(tmp_path / "before", library.data_dir)
 

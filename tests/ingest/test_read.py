@@ -29,6 +29,13 @@ def test_an_empty_file_is_an_empty_text() -> None:
         ("été où ".encode() * 5 + b"\xe9", "not_text", 50),
         (bytes(range(128, 256)), "not_text", 0),
         (b"\x8f\x1b\x02abc\x03" * 9, "not_text", 0),
+        (b"an English note, cut \xed\x95 in a syllable", "not_text", 21),
+        (b"dashes \xe2\x80 and \xe2\x80 cut short", "not_text", 7),
+        (b"cut at its end: \xf0\x9f\x98", "not_text", 16),
+        (b"a surrogate \xed\xa0\x80 in a paragraph in English", "not_text", 12),
+        (b"two of them \xed\xa0\xbd\xed\xb8\x80, apple", "not_text", 12),
+        (b"overlong \xc0\x80 apple", "not_text", 9),
+        (b"beyond Unicode \xf5\x80\x80\x80 apple", "not_text", 15),
         (b"\xef\xbb\xbfabc\xff", "not_text", 6),
         (b"\xff\xfea", "not_text", 2),
         ("가".encode() + b"\0", "binary", 3),
@@ -95,6 +102,8 @@ WESTERN = (
     "Tämä on pitkä yö, ja työ jää kesken",
     "The résumé of the café owner says nothing about that",
     "It’s a “quoted” word – nothing else",
+    "The café’s menu",
+    "Une seule fois : «\xa0fiancé\xa0»",
     "café",
 )
 OTHERS = (
