@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from kebab_stream.config import Config
 from kebab_stream.embed import load_embedder
+from kebab_stream.embed.rerank import Reranker, load_reranker
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.model import Filters, SearchHit, SearchOpts, SearchQuery, SearchResponse
 from kebab_stream.single.search import search
@@ -26,9 +27,8 @@ class Engine:
         self.snapshot = snapshot
         wanted = config.models.embedding
         # Loaded by the first query that needs it.
-        self._embedder = functools.cache(
-            functools.partial(load_embedder, wanted.provider, model=wanted.model, model_path=wanted.model_path)
-        )
+        self._embedder = functools.cache(functools.partial(load_embedder, wanted))
+        self._reranker = functools.cache(functools.partial(_reranker_of, config))
 
     @classmethod
     def open(cls, config: Config) -> Self:
@@ -41,13 +41,14 @@ class Engine:
         return cls(config, Snapshot.open(config.storage.data_dir))
 
     def reopen(self) -> Self:
-        """Another engine, on the state committed last, with the model that this one loaded. This one stays as it is.
+        """Another engine, on the state committed last, with the models that this one loaded. This one stays as it is.
 
         Raises:
             NotIndexedError, IndexCorruptError: as `open`.
         """
         engine = type(self).open(self.config)
         engine._embedder = self._embedder  # noqa: SLF001  # one of our own kind
+        engine._reranker = self._reranker  # noqa: SLF001  # the same
         return engine
 
     def __enter__(self) -> Self:
@@ -66,7 +67,15 @@ class Engine:
         Raises:
             KebabError: with the code that callers see: `stale_cursor`, `invalid_input`, `embeddings_disabled`, …
         """
-        return search(self.snapshot, self._embedder, query, opts, self.config.search, now=datetime.now(UTC))
+        return search(
+            self.snapshot,
+            self._embedder,
+            query,
+            opts,
+            self.config.search,
+            now=datetime.now(UTC),
+            load_reranker=self._reranker,
+        )
 
     def search(self, query: SearchQuery) -> list[SearchHit]:
         """The hits of the first page, without a budget."""
@@ -163,3 +172,8 @@ class Engine:
         from kebab_stream.single.inspection import inspect  # late: a search does without
 
         return inspect(self.snapshot, wanted, source, settings=self.config.search, now=datetime.now(UTC))
+
+
+def _reranker_of(config: Config) -> Reranker:
+    wanted = config.models.rerank
+    return load_reranker(model=wanted.model, model_path=wanted.model_path, depth=wanted.depth)

@@ -69,11 +69,15 @@ class Filters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchQuery:
-    """What to look for. `k` = None or 0 means the configured page size."""
+    """What to look for. `k` = None or 0 means the configured page size, `per_doc` = None or 0 no limit."""
 
     query: str
     mode: Mode = "hybrid"
     k: int | None = None
+    per_doc: int | None = None
+    """The most hits of one document."""
+    rerank: bool = False
+    """Whether the model of `models.rerank` orders the best hits anew."""
     filters: Filters = Filters()
 
 
@@ -196,6 +200,14 @@ class Retrieval(Wire):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RerankedRetrieval(Retrieval):
+    """How the chunk was found, where a model ordered the best hits anew: they come first, by `rerank_score`."""
+
+    rerank_score: float | None
+    """What the model says, on a scale of its own; null for hits beyond those that it was asked about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHit(Wire):
     """One chunk in a result."""
 
@@ -212,7 +224,7 @@ class SearchHit(Wire):
     snippet: str
     snippet_full_text: bool
     citation: Citation
-    retrieval: Retrieval
+    retrieval: Retrieval | RerankedRetrieval
     index_version: str
     """Version of the index format, not of the data in it."""
     embedding_model: str | None

@@ -65,6 +65,8 @@ class SearchItem(BaseModel):
     query: Annotated[str, _passing(validate.query_text)]
     mode: Mode | None = None
     k: Annotated[int, _in_range(validate.K)] | None = None
+    per_doc: Annotated[int, _in_range(validate.PER_DOC)] | None = None
+    rerank: bool | None = None
     max_tokens: Annotated[int, _in_range(validate.MAX_TOKENS)] | None = None
     snippet_chars: Annotated[int, _in_range(validate.SNIPPET_CHARS)] | None = None
     cursor: str | None = None
@@ -135,7 +137,14 @@ def _query(item: SearchItem) -> SearchQuery:
         must=_texts(item.must),
         must_not=_texts(item.must_not),
     )
-    return SearchQuery(query=item.query, mode=item.mode or "hybrid", k=item.k, filters=filters)
+    return SearchQuery(
+        query=item.query,
+        mode=item.mode or "hybrid",
+        k=item.k,
+        per_doc=item.per_doc,
+        rerank=bool(item.rerank),
+        filters=filters,
+    )
 
 
 def _texts(value: Texts | None) -> tuple[str, ...]:

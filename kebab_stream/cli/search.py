@@ -33,6 +33,8 @@ Examples:
 @click.argument("query", required=False)
 @click.option("--mode", metavar="|".join(MODES), default="hybrid", show_default=True, help="How to rank.")
 @click.option("--k", metavar="N", help="Hits on a page, 1 to 1000; 0 means search.default_k.")
+@click.option("--per-doc", metavar="N", help="Most hits of one document, 1 to 1000; 0 means no limit.")
+@click.option("--rerank", is_flag=True, help="Let the model of models.rerank order the best hits anew.")
 @click.option("--max-tokens", metavar="N", help="Budget for the whole response, in approximate tokens.")
 @click.option("--snippet-chars", metavar="N", help="Longest snippet in characters, 1 to 10000.")
 @click.option("--cursor", metavar="CURSOR", help="Go on where next_cursor of the last page left off.")
@@ -79,6 +81,8 @@ def _query_of(options: dict[str, Any]) -> tuple[SearchQuery, SearchOpts]:
         query=options["query"],
         mode=options["mode"],
         k=_whole(options, "k"),
+        per_doc=_whole(options, "per_doc"),
+        rerank=options["rerank"],
         filters=filters_of(FILTERS, options),
     )
     opts = SearchOpts(

@@ -20,7 +20,8 @@ _TYPES: Final[Mapping[object, str]] = {str: "string", int: "integer", float: "nu
 _TEXTS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
 """A single text is accepted as well. Saying so makes some clients send an array as the text `["a"]`."""
 _SAID_BY_TYPE: Final = re.compile(
-    "text(?: or an array of texts)?(?:, |$)|a whole number from [0-9]+(?: to [0-9]+)?(?:, where |; |$)|true or false$"
+    "text(?: or an array of texts)?(?:, |$)|a whole number from [0-9]+(?: to [0-9]+)?(?:, where |; |$)"
+    "|true or false(?:; |$)"
 )
 _LEFT_OUT: Final = {"tags", "id", "meta"}
 """Of a search: another name, and what only a batch has a use for."""

@@ -15,14 +15,23 @@ _SHOWN_CHARS = 80
 """A message repeats no more of what a caller made up."""
 
 
-def fingerprint(query: SearchQuery, method: str, settings: SearchSettings, vector_path: VectorPath = "exact") -> str:
+def fingerprint(
+    query: SearchQuery,
+    method: str,
+    settings: SearchSettings,
+    vector_path: VectorPath = "exact",
+    reranker: str | None = None,
+) -> str:
     """What must not change between pages: query, mode, filters and ranking settings, but not the page size.
 
     Args:
         method: how the query is really answered (hybrid without vectors is lexical).
         vector_path: how its nearest vectors are really looked for: the graph may miss some.
+        reranker: the fingerprint of the model that orders the best hits anew, if one does.
     """
-    ranking = (settings.fusion, settings.fusion_weight, settings.rrf_k, settings.candidate_depth, vector_path)
+    ranking = (
+        settings.fusion, settings.fusion_weight, settings.rrf_k, settings.candidate_depth, vector_path, reranker,
+    )  # fmt: skip
     text = ascii((replace(query, k=None), method, ranking))
     return hashlib.blake2b(text.encode("ascii"), digest_size=8).hexdigest()
 
@@ -43,7 +52,9 @@ class Position:
     def offset_in(self, query_fingerprint: str) -> int:
         """The offset. Raises StaleCursorError: it is one of another query."""
         if self.query_fingerprint != query_fingerprint:
-            raise StaleCursorError("query", "cursor was issued for another query, mode, filter or ranking setting")
+            raise StaleCursorError(
+                "query", "cursor was issued for another query, mode, filter, per_doc, rerank or ranking setting"
+            )
         return self.offset
 
 

@@ -23,6 +23,11 @@ def weight_across(weight: float, familiar: float) -> float:
     return min(1.0, (4 - 2 * min(1.0, 5 * familiar)) * weight)
 
 
+def above_floor(cosine: Floats, floor: float) -> Floats:
+    """Cosines on a scale where `floor`, in [0, 1), is 0 and 1 stays 1; that of many models never comes near 0."""
+    return (cosine - floor) / (1 - floor)
+
+
 def convex(
     lexical: Floats, lexical_max: float, cosine: Floats, *, weight: float, alone: Floats | float = 0.0
 ) -> Floats:

@@ -15,7 +15,8 @@ from kebab_stream.index.generation import Generation
 from kebab_stream.index.graph import graph_above
 from kebab_stream.index.ranking import rounded, top
 from kebab_stream.model import Mode, ScoreKind
-from kebab_stream.single.fusion import Floats, Numbers, convex, ranks_in, rrf, weight_across
+from kebab_stream.single.fusion import Floats, Numbers, above_floor, convex, ranks_in, rrf, weight_across
+from kebab_stream.single.per_doc import within_limit
 from kebab_stream.single.phrases import find_phrases
 from kebab_stream.single.settings import MAX_RESULTS, SearchSettings, VectorPath
 
@@ -34,7 +35,7 @@ class Side:
     scores: Floats
     """(n_chunks,) rounded as written. Of the vector side: 0 where a filter, or the graph, left a chunk out."""
     best: Numbers
-    """(k,) chunk numbers, best first, ties by number."""
+    """(k,) chunk numbers, best first, ties by number; with a limit per document, more than without."""
     ranks: dict[int, int]
     """Rank from 1 of each of the best."""
     milliseconds: float
@@ -68,6 +69,8 @@ class Ranking:
     lexical: Side | None
     vector: Side | None
     fusion_ms: float
+    rerank_scores: Floats | None = None
+    """(m,) what a model said of the first m, which it has put in this order; None where none was asked."""
 
     def found(self, number: int) -> Found:
         """What both sides say of a chunk."""
@@ -89,6 +92,7 @@ def retrieve(
     method: Mode,
     allowed: Mask | None,
     settings: SearchSettings,
+    per_doc: int | None = None,
 ) -> Ranking:
     """Rank the chunks that `allowed` lets through.
 
@@ -96,28 +100,41 @@ def retrieve(
         embedder: needed for the methods vector and hybrid.
         query_terms: what `text` looks for, analysed; without any (only punctuation) nothing is found in any mode.
         allowed: (n_chunks,) False for chunks a filter excludes; None lets all through.
+        per_doc: the most chunks of one document in the ranking; None for no limit. The next best of other documents
+            take the places that become free, also where a side returns only so many.
     """
-    depth = settings.candidate_depth if method == "hybrid" else MAX_RESULTS
     if not query_terms:
         return _nothing(method)
+    depth = settings.candidate_depth if method == "hybrid" else MAX_RESULTS
+    cut = _Cut(depth, allowed, generation.chunk_docs, per_doc)
     if method == "lexical":
-        side, _ = _lexical_side(generation, text, query_terms, allowed, depth)
-        return Ranking(method, "bm25", side.best, side.scores[side.best], side, None, 0.0)
+        side, _ = _lexical_side(generation, text, query_terms, cut)
+        best = cut.limited(side.best)
+        return Ranking(method, "bm25", best, side.scores[best], side, None, 0.0)
     assert embedder is not None
+    path = vector_path(method, generation, settings, per_doc)
     if method == "vector":
-        vector = _vector_side(generation, embedder, text, allowed, depth, settings)
-        return Ranking(method, "cosine", vector.best, vector.scores[vector.best], None, vector, 0.0)
-    lexical, lexical_max = _lexical_side(generation, text, query_terms, allowed, depth)
-    vector = _vector_side(generation, embedder, text, allowed, depth, settings, found=lexical.best)
-    return _fuse(lexical, lexical_max, vector, generation.scripts == script_of(text), settings)
+        vector = _vector_side(generation, embedder, text, cut, path)
+        best = cut.limited(vector.best)
+        return Ranking(method, "cosine", best, vector.scores[best], None, vector, 0.0)
+    lexical, lexical_max = _lexical_side(generation, text, query_terms, cut)
+    vector = _vector_side(generation, embedder, text, cut, path, found=lexical.best)
+    familiar = generation.scripts == script_of(text)
+    return _fuse(lexical, lexical_max, vector, familiar, cut, settings, floor=embedder.score_floor)
 
 
-def vector_path(method: Mode, generation: Generation, settings: SearchSettings) -> VectorPath:
-    """How a query's nearest vectors are looked for: `exact` also where there is no graph, or no vector is needed."""
+def vector_path(
+    method: Mode, generation: Generation, settings: SearchSettings, per_doc: int | None = None
+) -> VectorPath:
+    """How a query's nearest vectors are looked for.
+
+    `exact` also where there is no graph, where no vector is needed, and for a limit per document: near the query a
+    graph may find the chunks of one document only.
+    """
     above = graph_above(settings.vector_index, settings.exact_below)
     if method == "lexical" or generation.graph is None or above is None or generation.manifest.n_windows <= above:
         return "exact"
-    return settings.vector_index
+    return "exact" if per_doc else settings.vector_index
 
 
 def method_for(
@@ -150,21 +167,43 @@ def method_for(
     return mode, embedder, None
 
 
-def _lexical_side(
-    generation: Generation, text: str, query_terms: Sequence[str], allowed: Mask | None, depth: int
-) -> tuple[Side, float]:
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """What a side returns of the chunks that it has scores for."""
+
+    depth: int
+    allowed: Mask | None
+    documents: NDArray[np.int32]
+    """(n_chunks,) the document number of each chunk."""
+    per_doc: int | None
+
+    def best(self, scores: Floats, present: Mask) -> Numbers:
+        """The best `depth` chunks, and behind them what is among the best `depth` of a ranking with the limit."""
+        eligible = present if self.allowed is None else present & self.allowed
+        best = top(scores, self.depth, eligible)
+        if self.per_doc is None or len(best) < self.depth:
+            return best
+        every = top(scores, len(scores), eligible)
+        limited = self.limited(every)[: self.depth]
+        return np.concatenate([best, limited[~np.isin(limited, best)]])
+
+    def limited(self, best: Numbers) -> Numbers:
+        """A ranking within the limit per document."""
+        return best if self.per_doc is None else within_limit(best, self.documents, self.per_doc)
+
+
+def _lexical_side(generation: Generation, text: str, query_terms: Sequence[str], cut: _Cut) -> tuple[Side, float]:
     started = perf_counter()
     scores, maximum = generation.lexical.scores(query_terms, find_phrases(generation, text))
-    return _side(scores, scores > 0, allowed, depth, started), maximum
+    return _side(scores, scores > 0, cut, started), maximum
 
 
 def _vector_side(
     generation: Generation,
     embedder: Embedder,
     text: str,
-    allowed: Mask | None,
-    depth: int,
-    settings: SearchSettings,
+    cut: _Cut,
+    path: VectorPath,
     *,
     found: Numbers | None = None,
 ) -> Side:
@@ -176,15 +215,15 @@ def _vector_side(
     if not query.any():
         # A query without a known token has no direction: nothing is near it.
         nothing = np.zeros(vectors.n_chunks, dtype=np.bool_)
-        return _side(np.zeros(vectors.n_chunks), nothing, allowed, depth, started)
+        return _side(np.zeros(vectors.n_chunks), nothing, cut, started)
     present = vectors.has_vector
-    numbers = _worth_comparing(generation, query, allowed, depth, vector_path("vector", generation, settings))
+    numbers = _worth_comparing(generation, query, cut.allowed, cut.depth, path)
     if numbers is not None:
         numbers = numbers if found is None else np.union1d(numbers, found)
         compared = np.zeros(vectors.n_chunks, dtype=np.bool_)
         compared[numbers] = True
         present &= compared
-    return _side(vectors.cosines(query, numbers), present, allowed, depth, started)
+    return _side(vectors.cosines(query, numbers), present, cut, started)
 
 
 def _worth_comparing(
@@ -203,9 +242,9 @@ def _worth_comparing(
     return None
 
 
-def _side(exact: Floats, present: Mask, allowed: Mask | None, depth: int, started: float) -> Side:
+def _side(exact: Floats, present: Mask, cut: _Cut, started: float) -> Side:
     scores = rounded(exact)
-    best = top(scores, depth, present if allowed is None else present & allowed)
+    best = cut.best(scores, present)
     ranks = {number: rank for rank, number in enumerate(best.tolist(), start=1)}
     return Side(scores, best, ranks, _since(started))
 
@@ -214,19 +253,32 @@ def _nothing(method: Mode) -> Ranking:
     return Ranking(method, "bm25", np.empty(0, np.int64), np.empty(0), None, None, 0.0)
 
 
-def _fuse(lexical: Side, lexical_max: float, vector: Side, familiar: Mask, settings: SearchSettings) -> Ranking:
-    """`familiar`: (n_chunks,) whether a chunk is in the script of the query."""
+def _fuse(
+    lexical: Side,
+    lexical_max: float,
+    vector: Side,
+    familiar: Mask,
+    cut: _Cut,
+    settings: SearchSettings,
+    *,
+    floor: float,
+) -> Ranking:
+    """`familiar`: (n_chunks,) whether a chunk is in the script of the query. `floor`: the cosine that counts as 0."""
     started = perf_counter()
     union = np.union1d(lexical.best, vector.best)
     if settings.fusion == "convex":
         weight = settings.fusion_weight
         share = np.count_nonzero(familiar) / max(len(familiar), 1)
         alone = np.where(familiar[union], 0.0, weight_across(weight, share))
-        scores = convex(lexical.scores[union], lexical_max, vector.scores[union], weight=weight, alone=alone)
+        meaning = above_floor(vector.scores[union], floor)
+        scores = convex(lexical.scores[union], lexical_max, meaning, weight=weight, alone=alone)
     else:
         scores = rrf(ranks_in(lexical.best, union), ranks_in(vector.best, union), k=settings.rrf_k)
     order = np.lexsort((union, -scores))
-    return Ranking("hybrid", settings.fusion, union[order], scores[order], lexical, vector, _since(started))
+    best = cut.limited(union[order])
+    return Ranking(
+        "hybrid", settings.fusion, best, scores[np.searchsorted(union, best)], lexical, vector, _since(started)
+    )
 
 
 def _since(started: float) -> float:

@@ -8,21 +8,32 @@ from time import perf_counter
 
 from kebab_stream.analyser import query_terms
 from kebab_stream.embed import Embedder
+from kebab_stream.embed.rerank import Reranker, no_reranker
 from kebab_stream.index.generation import Generation
 from kebab_stream.index.snapshot import Snapshot
-from kebab_stream.model import ChunkId, Retrieval, SearchHit, SearchOpts, SearchQuery, SearchResponse
+from kebab_stream.model import (
+    ChunkId,
+    RerankedRetrieval,
+    Retrieval,
+    SearchHit,
+    SearchOpts,
+    SearchQuery,
+    SearchResponse,
+)
 from kebab_stream.single import validate
 from kebab_stream.single.budget import Page, fit, max_chars_of
 from kebab_stream.single.cursor import decode_cursor, encode_cursor, fingerprint
 from kebab_stream.single.hints import filter_hint, missing_words_hint
 from kebab_stream.single.hits import hit_of
 from kebab_stream.single.mask import allowed_chunks
+from kebab_stream.single.rerank import reranked
 from kebab_stream.single.retrieve import Ranking, method_for, retrieve, vector_path
 from kebab_stream.single.settings import SearchSettings
 from kebab_stream.single.snippet import snippet_of
 from kebab_stream.single.trace import trace_of
 
 LoadEmbedder = Callable[[], Embedder | None]
+LoadReranker = Callable[[], Reranker]
 
 
 def search(
@@ -33,13 +44,15 @@ def search(
     settings: SearchSettings,
     *,
     now: datetime,
+    load_reranker: LoadReranker = no_reranker,
 ) -> SearchResponse:
     """Answer one query on one committed state.
 
     Raises:
         InvalidInputError: a value is of the wrong type or out of range, the query is blank, or a filter is malformed.
         StaleCursorError: the cursor cannot continue this query here.
-        EmbeddingsDisabledError, ModelUnavailableError: the mode needs vectors that cannot be had.
+        EmbeddingsDisabledError, ModelUnavailableError: the mode needs vectors, or rerank a model, that cannot be had.
+        RetrievalError: the reranking model failed.
     """
     started = perf_counter()
     query = validate.search(query, opts)
@@ -48,10 +61,23 @@ def search(
     position = None if opts.cursor is None else decode_cursor(opts.cursor, snapshot.corpus_revision)
     allowed = allowed_chunks(snapshot, query.filters)
     method, embedder, method_hint = method_for(query.mode, generation, load_embedder)
-    query_fingerprint = fingerprint(query, method, settings, vector_path(method, generation, settings))
+    reranker = load_reranker() if query.rerank else None
+    path = vector_path(method, generation, settings, query.per_doc)
+    query_fingerprint = fingerprint(query, method, settings, path, reranker.fingerprint if reranker else None)
     offset = 0 if position is None else position.offset_in(query_fingerprint)
     wanted = query_terms(query.query)
-    ranking = retrieve(generation, embedder, query.query, wanted, method=method, allowed=allowed, settings=settings)
+    ranking = retrieve(
+        generation,
+        embedder,
+        query.query,
+        wanted,
+        method=method,
+        allowed=allowed,
+        settings=settings,
+        per_doc=query.per_doc,
+    )
+    if reranker:
+        ranking = reranked(snapshot, ranking, query.query, reranker)
     hits, texts = hits_of(snapshot, ranking, offset, query.k or settings.default_k, settings, now)
     weights = term_weights(generation, wanted)
     snippet_chars = opts.snippet_chars or settings.snippet_chars
@@ -98,9 +124,7 @@ def hits_of(
             document,
             rank=place + 1,
             score_kind=ranking.score_kind,
-            retrieval=Retrieval(
-                method=ranking.method, fusion_score=float(ranking.scores[place]), **ranking.found(number)
-            ),
+            retrieval=_retrieval(ranking, place, number),
             embedding=generation.manifest.embedding,
             settings=settings,
             now=now,
@@ -108,3 +132,13 @@ def hits_of(
         hits.append(hit)
         texts.append(chunk.text)
     return hits, texts
+
+
+def _retrieval(ranking: Ranking, place: int, number: int) -> Retrieval:
+    """How the chunk at a place of the ranking, from 0, was found."""
+    score, found = float(ranking.scores[place]), ranking.found(number)
+    if ranking.rerank_scores is None:
+        return Retrieval(method=ranking.method, fusion_score=score, **found)
+    asked = place < len(ranking.rerank_scores)
+    rerank_score = float(ranking.rerank_scores[place]) if asked else None
+    return RerankedRetrieval(method=ranking.method, fusion_score=score, **found, rerank_score=rerank_score)

@@ -29,8 +29,21 @@ _LONG_WORD = 20
 """Longer ones are mostly sentences in a script without spaces: they are looked at in pairs of characters."""
 _PIECE = re.compile(r"([A-Za-z0-9_]+)|(?=([^A-Za-z0-9_]{1,2}))[^A-Za-z0-9_]")
 
-# All but ASCII, Latin, Kana, Han and Hangul syllables, which never join their neighbours (a carriage return does).
-_JOINING = re.compile(r"[^\0-\x0c\x0e-\u02ff\u3041-\u3096\u30a1-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+_SEPARATE = (
+    ("\0", "\x0c"),  # a carriage return joins a line feed
+    ("\x0e", "\u02ff"),
+    ("\u2010", "\u2027"),  # dashes, quotation marks, bullets
+    ("\u2030", "\u205e"),
+    ("\u2190", "\u21ff"),  # arrows
+    ("\u2500", "\u25ff"),  # boxes and shapes
+    ("\u3000", "\u3029"),
+    ("\u3041", "\u3096"),
+    ("\u30a1", "\u30ff"),
+    ("\u4e00", "\u9fff"),
+    ("\uac00", "\ud7a3"),
+    ("\uff01", "\uff9d"),
+)
+"""ASCII, Latin, punctuation, Kana, Han and Hangul syllables: characters that never join the one before."""
 
 Window = tuple[int, int]
 
@@ -171,7 +184,7 @@ def _best_window(
 def _borders(text: str, window: Window) -> Sequence[int]:
     """All borders of graphemes in a window, in ascending order, and some before it."""
     start, end = window
-    if not _JOINING.search(text, max(start - 1, 0), end + 1):
+    if all(map(_is_separate, set(text[max(start - 1, 0) : end + 1]))):
         return range(len(text) + 1)
     import regex  # late: only odd text needs it
 
@@ -182,3 +195,8 @@ def _borders(text: str, window: Window) -> Sequence[int]:
         if grapheme.end() >= end:
             break
     return borders
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_separate(character: str) -> bool:
+    return any(low <= character <= high for low, high in _SEPARATE)

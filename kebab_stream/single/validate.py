@@ -20,19 +20,22 @@ class Range(NamedTuple):
 
 
 K: Final = Range(0, 1000)
+PER_DOC: Final = Range(0, 1000)
 SNIPPET_CHARS: Final = Range(1, 10_000)
 MAX_TOKENS: Final = Range(1, None)
 CONTEXT: Final = Range(0, 50)
 LINE: Final = Range(1, None)
 _RANGES: Final[Mapping[str, Range]] = {
-    "k": K, "snippet_chars": SNIPPET_CHARS, "max_tokens": MAX_TOKENS, "context": CONTEXT, "start": LINE, "end": LINE,
-    "page": LINE,
+    "k": K, "per_doc": PER_DOC, "snippet_chars": SNIPPET_CHARS, "max_tokens": MAX_TOKENS, "context": CONTEXT,
+    "start": LINE, "end": LINE, "page": LINE,
 }  # fmt: skip
 
 ACCEPTED: Final[Mapping[str, str]] = {
     "query": "text that is not blank",
     "mode": "lexical, vector or hybrid",
     "k": f"a whole number from {K.least} to {K.most}, where 0 means the configured page size",
+    "per_doc": f"a whole number from {PER_DOC.least} to {PER_DOC.most}; the most hits of one document, 0 for no limit",
+    "rerank": "true or false; true orders the best hits anew by the model of models.rerank",
     "max_tokens": (
         f"a whole number from {MAX_TOKENS.least}; a token is an approximation: search.chars_per_token characters"
     ),
@@ -63,19 +66,24 @@ _INSTANT = re.compile(rf"{_DATE}(?:[Tt ]{_TIME})?")
 
 
 def search(query: SearchQuery, opts: SearchOpts) -> SearchQuery:
-    """The query, its filters' lists made tuples. Whoever asks, and however, passes here.
+    """The query, its filters' lists made tuples, a `per_doc` of 0 made None. Whoever asks, and however, passes here.
 
     Raises:
         InvalidInputError: a value is of the wrong type or out of range; malformed patterns show only later.
     """
     query_text(query.query)
     mode(query.mode)
-    for key, number in (("k", query.k), ("max_tokens", opts.max_tokens), ("snippet_chars", opts.snippet_chars)):
+    numbers = {
+        "k": query.k, "per_doc": query.per_doc, "max_tokens": opts.max_tokens, "snippet_chars": opts.snippet_chars,
+    }  # fmt: skip
+    for key, number in numbers.items():
         if number is not None:
             whole_number(key, number)
+    if not isinstance(query.rerank, bool):
+        raise refused("rerank", query.rerank)
     if not isinstance(opts.cursor, str | None):
         raise refused("cursor", opts.cursor)
-    return replace(query, filters=filters(query.filters))
+    return replace(query, per_doc=query.per_doc or None, filters=filters(query.filters))
 
 
 def filters(given: Filters) -> Filters:

@@ -52,6 +52,7 @@ def loaded(*arguments: str, data_dir: Path) -> tuple[set[str], list[str]]:
         (["ingest", "--help"], set()),
         (["search", "coffee", "--mode", "lexical", "--json"], {"numpy"}),
         (["search", "coffee", "--mode", "lexical"], {"numpy"}),
+        (["search", "coffee", "--mode", "lexical", "--per-doc", "1"], {"numpy"}),
         (["search", "coffee", "--json"], {"numpy"}),
         (["fetch", "--help"], set()),
         (["list", "--help"], set()),

@@ -161,6 +161,9 @@ CHANGED_QUERIES = [
     replace(ASKED, query="커피 "),
     replace(ASKED, query="\udcff"),
     replace(ASKED, mode="lexical"),
+    replace(ASKED, per_doc=1),
+    replace(ASKED, per_doc=2),
+    replace(ASKED, rerank=True),
     other(tag=("a",)),
     other(tag=("a,b",)),
     other(lang="ko"),
@@ -191,6 +194,12 @@ def test_the_method_and_every_ranking_setting_are_part_of_the_fingerprint() -> N
     prints = {fingerprint(ASKED, "hybrid", changed) for changed in [Search(), *settings]}
 
     assert len(prints | {fingerprint(ASKED, "lexical", Search())}) == 6
+
+
+def test_a_page_in_the_order_of_one_reranking_model_does_not_continue_another() -> None:
+    prints = {fingerprint(ASKED, "hybrid", Search(), "exact", reranker) for reranker in (None, "a", "b")}
+
+    assert len(prints) == 3
 
 
 def test_settings_of_the_page_are_not_part_of_the_fingerprint() -> None:

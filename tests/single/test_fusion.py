@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab_stream.single.fusion import convex, ranks_in, rrf, weight_across
+from kebab_stream.single.fusion import above_floor, convex, ranks_in, rrf, weight_across
 
 scores = st.lists(st.tuples(st.floats(0, 0.999999), st.floats(-1, 1)), min_size=1, max_size=30)
 
@@ -116,3 +116,18 @@ def test_rrf_scores_are_reciprocal_ranks_over_their_maximum(first: list[int], se
     expected = [(part(first, number) + part(second, number)) * (k + 1) / 2 for number in union.tolist()]
     assert fused.tolist() == pytest.approx(expected, abs=5.1e-7)
     assert all(0 < score <= 1 for score in fused.tolist())
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 0.99))
+def test_a_floor_keeps_the_order_of_cosines_and_what_1_means(low: float, high: float, floor: float) -> None:
+    low, high = sorted((low, high))
+    scaled = above_floor(np.array([low, high, floor, 1.0]), floor).tolist()
+
+    assert scaled[0] <= scaled[1] <= 1.0
+    assert scaled[2:] == [0.0, 1.0]
+
+
+def test_without_a_floor_no_bit_of_a_cosine_changes() -> None:
+    cosines = np.linspace(-1, 1, 1001)
+
+    assert np.array_equal(above_floor(cosines, 0.0), cosines)

@@ -161,6 +161,7 @@ class NeverAtALoss:
     model_id: str
     fingerprint: str
     dim: int
+    score_floor: float = 0.0
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.ones((len(texts), self.dim), dtype=np.float32)
@@ -445,6 +446,7 @@ class Contrary:
     model_id: str
     fingerprint: str
     dim: int
+    score_floor: float = 0.0
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return self.model.embed_passages(texts)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kebab_stream.analyser import terms
 from kebab_stream.render import to_json
-from kebab_stream.single.snippet import FLOOR_CHARS, Snippet, snippet_of
+from kebab_stream.single.snippet import FLOOR_CHARS, Snippet, _is_separate, snippet_of
 from tests.corpora import long_odd_text, odd_text, prose
 
 texts = prose | odd_text | long_odd_text | st.lists(prose | long_odd_text, min_size=1, max_size=4).map("\n\n".join)
@@ -198,3 +198,9 @@ def test_graphemes_are_looked_for_once_however_often_a_text_is_cut(text: str, mo
 
     assert len(seen) == len(set(seen)) <= 10_000
     assert bool(seen) == (not text.isascii())
+
+
+def test_no_two_characters_taken_as_separate_make_one_grapheme() -> None:
+    separate = [chr(point) for point in range(0x10000) if _is_separate(chr(point))]
+    text = "a".join(separate) + "".join(separate) + "".join(character * 2 for character in separate)
+    assert regex.findall(r"\X", text) == list(text)

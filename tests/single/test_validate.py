@@ -36,7 +36,16 @@ def test_an_argument_that_is_not_utf8_is_refused_and_shown_safely() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "number"), [("k", 0), ("k", 1000), ("snippet_chars", 1), ("snippet_chars", 10_000), ("max_tokens", 1)]
+    ("key", "number"),
+    [
+        ("k", 0),
+        ("k", 1000),
+        ("per_doc", 0),
+        ("per_doc", 1000),
+        ("snippet_chars", 1),
+        ("snippet_chars", 10_000),
+        ("max_tokens", 1),
+    ],
 )
 def test_the_ends_of_a_range_belong_to_it(key: str, number: int) -> None:
     assert validate.whole_number(key, number) == number
@@ -44,7 +53,16 @@ def test_the_ends_of_a_range_belong_to_it(key: str, number: int) -> None:
 
 @pytest.mark.parametrize(
     ("key", "number"),
-    [("k", -1), ("k", 1001), ("snippet_chars", 0), ("snippet_chars", 10_001), ("max_tokens", 0), ("max_tokens", -5)],
+    [
+        ("k", -1),
+        ("k", 1001),
+        ("per_doc", -1),
+        ("per_doc", 1001),
+        ("snippet_chars", 0),
+        ("snippet_chars", 10_001),
+        ("max_tokens", 0),
+        ("max_tokens", -5),
+    ],
 )
 def test_numbers_beyond_a_range_are_refused(key: str, number: int) -> None:
     error = refusal(validate.whole_number, key, number)
