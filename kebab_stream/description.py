@@ -7,6 +7,7 @@ from typing import Final, get_args
 
 from kebab_stream.analyser import ANALYSER_VERSION
 from kebab_stream.config import Config
+from kebab_stream.embed import model_id_of
 from kebab_stream.errors import ErrorCode
 from kebab_stream.extras import PACKAGE, extras, version
 from kebab_stream.index.generation import INDEX_VERSION, EmbeddingSpec
@@ -174,6 +175,6 @@ def _models(config: Config, stored: EmbeddingSpec | None) -> ModelsInUse:
     embedding, llm = config.models.embedding, config.models.llm
     indexed = IndexedModel(model=stored.model_id, fingerprint=stored.fingerprint, dim=stored.dim) if stored else None
     return ModelsInUse(
-        embedding=EmbeddingModel(provider=embedding.provider, model=embedding.model, indexed=indexed),
+        embedding=EmbeddingModel(provider=embedding.provider, model=model_id_of(embedding), indexed=indexed),
         llm=LanguageModel(provider=llm.provider, model=llm.model),
     )

@@ -199,6 +199,6 @@ class ModelNotPulledError(KebabError):
 
 
 class ModelTimeoutError(KebabError):
-    """The language model took longer than allowed."""
+    """A model took longer than allowed."""
 
     code = "timeout"

@@ -1,34 +1,26 @@
 """One answer of a language model over HTTP, piece by piece, within a deadline."""
 
-import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
-import httpx2
 
 from kebab_stream.ask.citing import Draft
 from kebab_stream.ask.prompt import Message
-from kebab_stream.ask.server import (
-    ANSWER_TOKENS,
-    Server,
-    broken_off,
-    not_connected,
-    piece_of,
-    refusal,
-    unexpected,
-)
+from kebab_stream.ask.server import ANSWER_TOKENS, Server, piece_of
 from kebab_stream.concurrency import run_blocking
-from kebab_stream.errors import KebabError, ModelTimeoutError, ModelUnreachableError
+from kebab_stream.errors import KebabError, ModelUnreachableError
 from kebab_stream.ndjson import Line, LineDecoder, Oversized
+from kebab_stream.servers.client import ERROR_BYTES, async_client, timed_out, translating
+from kebab_stream.servers.server import broken_off, refusal, unexpected
+
+if TYPE_CHECKING:
+    import httpx2
 
 OnText = Callable[[str], None]
 
-_CONNECT_S: Final = 5.0
-"""A server that runs takes the connection at once, however busy; the answer may take as long as the settings allow."""
 _LINE_BYTES: Final = 1 << 20
-_ERROR_BYTES: Final = 1 << 16
 MAX_CHARS: Final = 32_000
 """Of an answer: several times what a model can write in ANSWER_TOKENS."""
 
@@ -55,18 +47,14 @@ async def reply(server: Server, messages: Sequence[Message], on_text: OnText | N
     """
     with anyio.move_on_after(server.timeout_s):
         return await _reply(server, messages, on_text)
-    raise ModelTimeoutError(
-        f"{server.model} at {server.endpoint} did not finish its answer within {server.timeout_s:g} s",
-        "raise models.llm.timeout_s, or use a smaller model; the first answer includes loading it",
-        server.details(timeout_s=server.timeout_s),
-    )
+    raise timed_out(server)
 
 
 async def _reply(server: Server, messages: Sequence[Message], on_text: OnText | None) -> Reply:
     reader = ReplyReader(server)
-    try:
+    with translating(server):
         async with (
-            await run_blocking(_client, server) as client,
+            await run_blocking(async_client, server) as client,
             client.stream("POST", server.url, content=server.request(messages), headers=server.headers) as response,
         ):
             if response.status_code != 200:
@@ -75,32 +63,8 @@ async def _reply(server: Server, messages: Sequence[Message], on_text: OnText | 
                 await _show(reader.feed(chunk), on_text)
                 if reader.ended:
                     break
-    except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
-        raise not_connected(server, _told(error)) from error
-    except httpx2.RequestError as error:
-        raise broken_off(server, _told(error)) from error
-    except httpx2.InvalidURL as error:
-        raise not_connected(server, f"no usable address ({error})") from error
     await _show(reader.end(), on_text)
     return Reply(reader.text, reader.truncated)
-
-
-def _client(server: Server) -> httpx2.AsyncClient:
-    """A client that follows no redirect, and uses a proxy of the environment only for servers elsewhere."""
-    try:
-        return httpx2.AsyncClient(
-            # Certificates are read only where they are needed: that takes 50 ms and more.
-            verify=httpx2.create_ssl_context() if server.url.startswith("https:") else _no_certificates(),
-            trust_env=not server.is_local,
-            follow_redirects=False,
-            timeout=httpx2.Timeout(None, connect=_CONNECT_S),
-        )
-    except (ValueError, ImportError, httpx2.InvalidURL) as error:
-        raise not_connected(server, f"the proxy that the environment names cannot be used ({error})") from error
-
-
-def _no_certificates() -> ssl.SSLContext:
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 async def _show(text: str, on_text: OnText | None) -> None:
@@ -108,19 +72,13 @@ async def _show(text: str, on_text: OnText | None) -> None:
         await run_blocking(on_text, text)
 
 
-async def _refusal(server: Server, response: httpx2.Response) -> KebabError:
+async def _refusal(server: Server, response: "httpx2.Response") -> KebabError:
     body = b""
     async for chunk in response.aiter_bytes():
         body += chunk
-        if len(body) > _ERROR_BYTES:
+        if len(body) > ERROR_BYTES:
             break
     return refusal(server, response.status_code, body, response.headers.get("location"))
-
-
-def _told(error: Exception) -> str:
-    if isinstance(error, httpx2.ConnectTimeout):
-        return f"no connection within {_CONNECT_S:g} s"
-    return str(error) or type(error).__name__
 
 
 class ReplyReader:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from kebab_stream.analyser import query_terms
+from kebab_stream.embed.profile import profile_of
 from kebab_stream.engine import Engine
 from kebab_stream.model import ChunkId, Citation, DocId, SearchHit, SearchQuery
 
@@ -56,13 +57,13 @@ def find_passages(engine: Engine, question: SearchQuery) -> Found:
     if not hits:
         return Found(hits=0, passages=(), missing="no_hits")
     _, most = engine.snapshot.generation.lexical.scores(query_terms(question.query))
-    if not has_evidence(hits, most):
+    if not has_evidence(hits, most, floor=profile_of(engine.config.models.embedding).score_floor):
         return Found(hits=len(hits), passages=(), missing="low_evidence")
     texts = _texts(engine, hits)
     return Found(hits=len(hits), passages=_fitting(hits, texts, CONTEXT_CHARS), missing=None)
 
 
-def has_evidence(hits: Sequence[SearchHit], most: float) -> bool:
+def has_evidence(hits: Sequence[SearchHit], most: float, *, floor: float = 0.0) -> bool:
     """Whether one of the hits shares words or meaning with the question.
 
     Looks at BM25 as a share of what it cannot exceed, and at the cosine: both compare across queries, whatever the mode
@@ -75,9 +76,11 @@ def has_evidence(hits: Sequence[SearchHit], most: float) -> bool:
 
     Args:
         most: the bound of BM25 for the question: Σ idf over its terms.
+        floor: cosine that counts as 0.
     """
     share = max(hit.retrieval.lexical_score or 0.0 for hit in hits) / most if most else 0.0
-    return share >= MIN_SHARE or max(hit.retrieval.vector_score or 0.0 for hit in hits) >= MIN_COSINE
+    nearest = max(hit.retrieval.vector_score or 0.0 for hit in hits)
+    return share >= MIN_SHARE or (nearest - floor) / (1 - floor) >= MIN_COSINE
 
 
 def _texts(engine: Engine, hits: Sequence[SearchHit]) -> list[str]:

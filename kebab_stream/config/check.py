@@ -21,13 +21,14 @@ def check(config: Config, places: Places) -> None:
         places: where each setting was given, by dotted name; `workspace.sources` where there are sources.
 
     Raises:
-        ConfigInvalidError: overlap >= target, target > max, a static model that is not bundled, an address that is
+        ConfigInvalidError: overlap >= target, target > max, a model that its provider cannot have, an address that is
             no HTTP one, a variable of ours for a key, or source ids or roots that are not unique.
     """
     _check_chunking(config.ingest.chunking, places)
-    _check_model(config.models.embedding, places["models.embedding.model"])
-    _check_endpoint(config.models.llm.endpoint, places["models.llm.endpoint"])
-    _check_key_variable(config.models.llm.api_key_env, places["models.llm.api_key_env"])
+    _check_model(config.models.embedding, places)
+    for section, server in (("models.embedding", config.models.embedding), ("models.llm", config.models.llm)):
+        _check_endpoint(server.endpoint, places[f"{section}.endpoint"], section)
+        _check_key_variable(server.api_key_env, places[f"{section}.api_key_env"])
     if config.workspace.sources:
         _check_sources(config.workspace.sources, places[SOURCES].origin)
         _check_roots(config, places)
@@ -44,15 +45,29 @@ def _check_chunking(sizes: Chunking, places: Places) -> None:
         raise bad_value(target, sizes.target_chars, limit)
 
 
-def _check_model(embedding: Embedding, place: Place) -> None:
-    bundled = Embedding().model
-    if embedding.provider == "static" and embedding.model_path is None and embedding.model != bundled:
+def _check_model(embedding: Embedding, places: Places) -> None:
+    """The name of the bundled model is the default: with another provider nobody has named one."""
+    provider, bundled = embedding.provider, Embedding().model
+    model, path, endpoint = (places[f"models.embedding.{name}"] for name in ("model", "model_path", "endpoint"))
+    is_bundled = embedding.model == bundled
+    if provider == "static" and embedding.model_path is None and not is_bundled:
         raise bad_value(
-            place, embedding.model, f'"{bundled}", or another name together with models.embedding.model_path'
+            model, embedding.model, f'"{bundled}", or another name together with models.embedding.model_path'
         )
+    if provider == "fastembed" and embedding.model_path is None and is_bundled:
+        raise bad_value(
+            model, embedding.model, 'with provider "fastembed" a name from its list, or models.embedding.model_path'
+        )
+    if provider in ("ollama", "openai"):
+        if is_bundled:
+            raise bad_value(model, embedding.model, f'with provider "{provider}" a model that the server has')
+        if embedding.model_path is not None:
+            raise bad_value(path, str(embedding.model_path), f'nothing with provider "{provider}", which has the model')
+        if provider == "openai" and embedding.endpoint is None:
+            raise bad_value(endpoint, "", 'with provider "openai" the address of the server')
 
 
-def _check_endpoint(endpoint: str | None, place: Place) -> None:
+def _check_endpoint(endpoint: str | None, place: Place, section: str) -> None:
     if endpoint is None:
         return
     accepted = "an address that begins with http:// or https://"
@@ -67,7 +82,7 @@ def _check_endpoint(endpoint: str | None, place: Place) -> None:
         raise bad_value(place, endpoint, f"{accepted}, with a host and a port that exist") from None
     if parts.username is not None or parts.password is not None:  # messages name the address; a key has no place there
         shown = f"{parts.scheme}://…@{parts.hostname}"
-        raise bad_value(place, shown, "an address without a user and password; models.llm.api_key_env is for keys")
+        raise bad_value(place, shown, f"an address without a user and password; {section}.api_key_env is for keys")
     if not usable or parts.query or parts.fragment:
         raise bad_value(place, endpoint, f"{accepted}, with a host, and without ? and #")
 

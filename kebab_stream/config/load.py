@@ -148,7 +148,9 @@ def _value(key: Key, place: Place, given: Given, environ: Mapping[str, str]) -> 
         return typed(key, value)
     try:
         path = resolved(value, base=given.base, environ=environ)
-    except (ValueError, OSError) as error:  # OSError: relative to a current folder that was removed
+    except OSError as error:
+        raise bad_value(place, value, "an absolute path, as the current folder is not there any more") from error
+    except ValueError as error:
         raise bad_value(place, value, f"a path ({error})") from error
     if not is_clean(str(path)):
         raise refused(place, key, str(path))

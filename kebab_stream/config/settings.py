@@ -10,11 +10,10 @@ from typing import Literal
 from kebab_stream.config.keys import about, keys_of
 from kebab_stream.model import Fusion, TrustLevel
 
-EmbeddingProvider = Literal["static", "fastembed", "none"]
+EmbeddingProvider = Literal["static", "fastembed", "ollama", "openai", "none"]
+Pooling = Literal["auto", "mean", "cls", "last"]
 VectorIndex = Literal["auto", "hnsw", "exact"]
 LlmProvider = Literal["none", "ollama", "openai"]
-
-_UNUSED = "This version does not use it yet."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,19 +58,91 @@ class Embedding:
     provider: EmbeddingProvider = field(
         default="static",
         metadata=about(
-            "`static` is the bundled Korean and English model, `fastembed` runs an ONNX model, "
-            "`none` switches vectors off."
+            "`static` is the bundled Korean and English model, `fastembed` runs an ONNX model, `ollama` asks a local "
+            "server, `openai` any server with an OpenAI-compatible interface, `none` switches vectors off. "
+            "The next `kebab ingest` embeds everything with a new model."
         ),
     )
     model: str = field(
-        default="static-koen-256", metadata=about("Name of the model; with `fastembed` a name from its list.")
+        default="static-koen-256",
+        metadata=about("Name of the model; with `fastembed` a name from its list, with a server one that it has."),
     )
     model_path: Path | None = field(
-        default=None, metadata=about("Folder that holds the model's files, in place of the bundled or downloaded ones.")
+        default=None,
+        metadata=about(
+            "Folder that holds the model's files, in place of the bundled or downloaded ones; "
+            "with `fastembed` any ONNX model with its tokenizer."
+        ),
     )
-    batch_size: int = field(default=64, metadata=about(f"Texts embedded at a time. {_UNUSED}", low=1, high=4096))
+    pooling: Pooling = field(
+        default="auto",
+        metadata=about(
+            "How an ONNX model in a folder makes one vector of those of the tokens; `auto` does what the folder says, "
+            "or else takes the mean."
+        ),
+    )
+    query_prefix: str = field(
+        default="auto",
+        metadata=about(
+            "Text put before each query, with its space; `auto` takes what the model's family was trained with, "
+            "`none` puts nothing."
+        ),
+    )
+    passage_prefix: str = field(
+        default="auto", metadata=about("Text put before each passage, with its space; `auto` and `none` as above.")
+    )
+    score_floor: float = field(
+        default=-1.0,
+        metadata=about(
+            "Cosine of texts that have nothing in common, which counts as 0 in a hybrid search; "
+            "-1 takes what is known of the model's family, or else 0.",
+            low=-1,
+            high=0.99,
+        ),
+    )
+    batch_size: int = field(
+        default=64,
+        metadata=about("Texts in one request to a server; other models take one at a time.", low=1, high=4096),
+    )
     threads: int = field(
-        default=0, metadata=about(f"Threads of the model; 0 lets its library choose. {_UNUSED}", low=0, high=256)
+        default=0, metadata=about("Threads of an ONNX model; 0 lets its library choose.", low=0, high=256)
+    )
+    endpoint: str | None = field(
+        default=None,
+        metadata=about(
+            "Address of the server, beginning with `http://` or `https://`. "
+            "With `ollama` it may be left out: `http://127.0.0.1:11434`; with `openai` it may end with `/v1`."
+        ),
+    )
+    api_key_env: str | None = field(
+        default=None,
+        metadata=about("Name of an environment variable that holds the key of the server. The key is never a setting."),
+    )
+    timeout_s: float = field(
+        default=120.0,
+        metadata=about(
+            "Seconds that one request to the server may take, the loading of the model included.", low=0.1, high=86_400
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rerank:
+    """The model that `--rerank` orders the best hits with."""
+
+    model: str | None = field(
+        default=None,
+        metadata=about("Name of a cross-encoder from fastembed's list; without it `--rerank` is an error."),
+    )
+    model_path: Path | None = field(
+        default=None,
+        metadata=about(
+            "Folder that holds the model's files (`model.onnx`, `tokenizer.json`, `tokenizer_config.json`), in place "
+            "of downloaded ones; any cross-encoder will do then, and `model` may be left out."
+        ),
+    )
+    depth: int = field(
+        default=50, metadata=about("How many of the best hits the model is asked about.", low=1, high=1000)
     )
 
 
@@ -116,6 +187,7 @@ class Models:
     """The models in use."""
 
     embedding: Embedding = Embedding()
+    rerank: Rerank = Rerank()
     llm: Llm = Llm()
 
 
@@ -146,6 +218,15 @@ class Ingest:
             "Larger files are skipped, PDFs if they are ten times larger; the default is 10 MiB.",
             low=1,
             high=1_073_741_824,
+        ),
+    )
+    processes: int = field(
+        default=0,
+        metadata=about(
+            "Processes that parse files at once, about 100 MB each; 0 starts as many as there are processors, at most "
+            "4, where there is enough to do, and with 1 there are no others.",
+            low=0,
+            high=64,
         ),
     )
     chunking: Chunking = Chunking()

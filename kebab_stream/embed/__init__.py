@@ -1,58 +1,62 @@
 """Texts to vectors: which embedder a configuration means."""
 
-from pathlib import Path
+import os
+from collections.abc import Mapping
 
 from kebab_stream.embed.protocol import Embedder
+from kebab_stream.embed.settings import EmbeddingSettings, model_id_of
 from kebab_stream.embed.static import BUNDLED_FOLDER, BUNDLED_MODEL, load_static
-from kebab_stream.errors import ConfigInvalidError, ModelUnavailableError
+from kebab_stream.errors import ConfigInvalidError
 
-__all__ = ["PROVIDERS", "Embedder", "load_embedder"]
-
-PROVIDERS = ("static", "fastembed", "none")
+__all__ = ["Embedder", "load_embedder", "model_id_of"]
 
 
 def load_embedder(
-    provider: str, *, model: str | None = None, model_path: Path | None = None, for_ingest: bool = False
+    wanted: EmbeddingSettings,
+    *,
+    for_ingest: bool = False,
+    may_download: bool = False,
+    environ: Mapping[str, str] = os.environ,
 ) -> Embedder | None:
     """The embedder that `models.embedding` describes, or None for the provider `none`.
 
     Args:
-        provider: one of `PROVIDERS`.
-        model: the name that hits show; static has one model of its own, so another name needs a `model_path`.
-        model_path: folder with the model's files, instead of the bundled ones.
+        wanted: the settings.
         for_ingest: trade load time and memory for speed over many texts; the vectors are the same bits.
+        may_download: whether fastembed's provider may download a model that is not on this machine.
+        environ: has the key of a server, where the settings name a variable for it.
 
     Raises:
-        ConfigInvalidError: an unknown provider, or a static model that is not bundled.
-        ModelUnavailableError: the model's files are missing or damaged, or the provider is not available.
+        ConfigInvalidError: a model that is not bundled, or not in fastembed's list; a key that is not there.
+        ModelUnavailableError: the model's files are missing or damaged, or its server does not answer.
+        ModelTimeoutError: its server takes too long.
     """
-    match provider:
+    match wanted.provider:
         case "none":
             return None
         case "static":
-            return _load_static(model, model_path, for_ingest=for_ingest)
+            return _load_static(wanted, for_ingest=for_ingest)
         case "fastembed":
-            raise ModelUnavailableError(
-                "the embedding provider 'fastembed' is not available yet in this version",
-                'set models.embedding.provider to "static" or "none"',
-                {"provider": provider},
-            )
-        case _:
-            raise ConfigInvalidError(
-                f"models.embedding.provider: unknown provider {provider!r}",
-                f"use one of {', '.join(PROVIDERS)}",
-                {"key": "models.embedding.provider", "value": provider},
-            )
+            from kebab_stream.embed.fastembed_model import load_fastembed  # late: heavy
+            from kebab_stream.embed.profile import profile_of
+
+            return load_fastembed(wanted, profile_of(wanted), may_download=may_download)
+        case "ollama" | "openai" as provider:
+            from kebab_stream.embed.profile import profile_of
+            from kebab_stream.embed.remote import load_remote  # late: an HTTP client
+
+            return load_remote(provider, wanted, profile_of(wanted), environ)
 
 
-def _load_static(model: str | None, model_path: Path | None, *, for_ingest: bool) -> Embedder:
-    if model_path is not None:
-        folder = model_path.resolve()
-        return load_static(folder, model_id=model or folder.name, for_ingest=for_ingest)
-    if model not in (None, BUNDLED_MODEL):
+def _load_static(wanted: EmbeddingSettings, *, for_ingest: bool) -> Embedder:
+    floor = max(wanted.score_floor, 0.0)
+    if wanted.model_path is not None:
+        folder = wanted.model_path.resolve()
+        return load_static(folder, model_id=model_id_of(wanted), for_ingest=for_ingest, score_floor=floor)
+    if wanted.model != BUNDLED_MODEL:
         raise ConfigInvalidError(
-            f"models.embedding.model: no static model {model!r} is bundled",
+            f"models.embedding.model: no static model {wanted.model!r} is bundled",
             f"use {BUNDLED_MODEL!r}, or name the folder of the model in models.embedding.model_path",
-            {"key": "models.embedding.model", "value": model},
+            {"key": "models.embedding.model", "value": wanted.model},
         )
-    return load_static(BUNDLED_FOLDER, model_id=BUNDLED_MODEL, for_ingest=for_ingest)
+    return load_static(BUNDLED_FOLDER, model_id=BUNDLED_MODEL, for_ingest=for_ingest, score_floor=floor)

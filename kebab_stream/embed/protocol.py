@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 class Embedder(Protocol):
     """Turns texts into vectors whose inner product says how alike they are.
 
-    The same text gives the same bits in whatever batch, thread count or process, so that an index can be compared
-    byte by byte with a rebuilt one.
+    The bundled model gives the same text the same bits on every machine, so that an index can be compared byte by byte
+    with a rebuilt one. An ONNX model gives them in whatever batch, on one machine; a server promises nothing like that.
     """
 
     @property
@@ -26,11 +26,16 @@ class Embedder(Protocol):
     def dim(self) -> int:
         """Length of a vector."""
 
+    @property
+    def score_floor(self) -> float:
+        """Cosine of texts that have nothing in common, in [0, 1): it counts as 0 in the fusion."""
+
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts to be found: shape (len(texts), dim), rows of L2 norm 1, or of zeros where nothing is known.
 
         Raises:
             EmbeddingFailedError: the model cannot embed one of the texts.
+            ModelUnavailableError, ModelTimeoutError: its server does not answer.
         """
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -38,4 +43,5 @@ class Embedder(Protocol):
 
         Raises:
             EmbeddingFailedError: the model cannot embed the text.
+            ModelUnavailableError, ModelTimeoutError: its server does not answer.
         """

@@ -11,8 +11,10 @@ the order of the tokens, one text at a time, and BLAS, whose order of summation 
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,10 +22,11 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from kebab_stream.embed.unigram import MappedUnigram, is_common
 from kebab_stream.errors import ModelUnavailableError
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from tokenizers import Encoding, Tokenizer
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -32,6 +35,8 @@ BUNDLED_FOLDER = Path(__file__).parent / "static_koen_256"
 
 WEIGHTS_FILE = "model.safetensors"
 TOKENIZER_FILE = "tokenizer.json"
+VOCABULARY_FILE = "vocabulary.bin"
+"""Made from the tokenizer's file, so neither checksums nor the fingerprint need it; a folder may do without."""
 SUMS_FILE = "SHA256SUMS"
 
 ALGORITHM = "static.1"
@@ -44,8 +49,12 @@ BATCH_CHARS = 1 << 20
 HEADER_BYTES = 1 << 20
 WEIGHT_LIMIT = 1e30
 """Keeps weight times row inside float32."""
+BATCH_TOKENS = 1024
+"""Rows gathered at once for several texts: 1 MB of 256 dimensions stays in a processor's cache."""
 BLOCK_TOKENS = 4096
-"""Rows gathered at once: 4 MB of 256 dimensions, however long the text."""
+"""Rows gathered at once for one text, however long it is."""
+LOOKED_UP_CHARS = 4096
+"""Characters after which looking tokens up has cost about as much as loading the tokenizer, which is quicker then."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,13 +68,14 @@ class StaticEmbedder:
 
     model_id: str
     fingerprint: str
-    tokenizer: "Tokenizer"
+    tokens: "_Tokens"
     rows: NDArray[np.int8]
     """(vocabulary, dim), mapped."""
     weights: NDArray[np.float32]
     """(vocabulary,)."""
     table: NDArray[np.float32] | None
     """(vocabulary, dim): weight times row, or None where it is computed row by row."""
+    score_floor: float = 0.0
 
     @property
     def dim(self) -> int:
@@ -74,24 +84,34 @@ class StaticEmbedder:
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts: shape (len(texts), dim), rows of L2 norm 1, or of zeros where no token is known."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        for start, stop in _batches(texts):
-            batch = [_encodable(text) for text in texts[start:stop]]
-            for number, encoding in enumerate(self.tokenizer.encode_batch(batch, add_special_tokens=False), start):
-                vectors[number] = self._vector(encoding.ids)
+        for start, stop in _batches(texts, count=BATCH_TEXTS, size=BATCH_CHARS):
+            encodings = self.tokens.of_passages([_encodable(text) for text in texts[start:stop]])
+            token_ids = [_known(encoding.ids) for encoding in encodings]
+            for first, last in _batches(token_ids, count=BATCH_TEXTS, size=BATCH_TOKENS):
+                vectors[start + first : start + last] = self._vectors(token_ids[first:last])
         return vectors
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Vector of one text: shape (dim,), the same bits as `embed_passages` gives it."""
-        return self._vector(self.tokenizer.encode(_encodable(text), add_special_tokens=False).ids)
+        vector: NDArray[np.float32] = self._vectors([_known(self.tokens.of_query(_encodable(text)))])[0]
+        return vector
 
-    def _vector(self, token_ids: Sequence[int]) -> NDArray[np.float32]:
-        ids = np.array(token_ids, dtype=np.intp)
-        ids = ids[ids != UNKNOWN_TOKEN]
-        total = np.zeros(self.dim, dtype=np.float64)
-        for start in range(0, len(ids), BLOCK_TOKENS):
-            total += np.add.reduce(self._weighted_rows(ids[start : start + BLOCK_TOKENS]), axis=0, dtype=np.float64)
-        norm = math.sqrt(np.add.reduce(np.square(total)))
-        return (total / norm if norm > 0 else total).astype(np.float32)
+    def _vectors(self, token_ids: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
+        """The vectors of texts given by their known tokens, shape (texts, dim)."""
+        totals = np.zeros((len(token_ids), self.dim), dtype=np.float64)
+        lengths = np.array([len(ids) for ids in token_ids])
+        known = np.flatnonzero(lengths)
+        if len(token_ids) == 1:  # however long
+            for start in range(0, lengths[0], BLOCK_TOKENS):
+                rows = self._weighted_rows(token_ids[0][start : start + BLOCK_TOKENS])
+                totals[0] += np.add.reduce(rows, axis=0, dtype=np.float64)
+        elif len(known):
+            starts = (np.cumsum(lengths) - lengths)[known]
+            rows = self._weighted_rows(np.concatenate(token_ids))
+            totals[known] = np.add.reduceat(rows, starts, axis=0, dtype=np.float64)
+        norms = np.sqrt(np.add.reduce(np.square(totals), axis=1, keepdims=True))
+        np.divide(totals, norms, out=totals, where=norms > 0)
+        return totals.astype(np.float32)
 
     def _weighted_rows(self, ids: NDArray[np.intp]) -> NDArray[np.float32]:
         if self.table is not None:
@@ -99,7 +119,34 @@ class StaticEmbedder:
         return _weighted(self.rows.take(ids, axis=0), self.weights.take(ids))
 
 
-def load_static(folder: Path, *, model_id: str, for_ingest: bool) -> StaticEmbedder:
+class _Tokens:
+    """The ids of texts' tokens: of passages by the tokenizer's own code, of the first few queries by look-ups."""
+
+    def __init__(self, folder: Path, *, for_ingest: bool) -> None:
+        """Raises OSError or ValueError where a file is missing or damaged."""
+        self._file = folder / TOKENIZER_FILE
+        mapped = folder / VOCABULARY_FILE
+        self._mapped = None if for_ingest or not mapped.is_file() else MappedUnigram.open(mapped)
+        self._looked_up = 0
+        self.count = len(self._mapped.ids) if self._mapped else self._tokenizer.get_vocab_size()
+
+    def of_query(self, text: str) -> Sequence[int]:
+        self._looked_up += len(text)
+        if self._mapped and self._looked_up <= LOOKED_UP_CHARS and is_common(text):
+            return self._mapped.token_ids(text)
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def of_passages(self, texts: list[str]) -> Iterable["Encoding"]:
+        return self._tokenizer.encode_batch(texts, add_special_tokens=False)
+
+    @cached_property
+    def _tokenizer(self) -> "Tokenizer":
+        with _translated(self._file.parent):
+            return _read_tokenizer(self._file)
+
+
+def load_static(folder: Path, *, model_id: str, for_ingest: bool, score_floor: float = 0.0) -> StaticEmbedder:
     """Load the model in `folder`: its tokenizer is parsed, its rows are mapped.
 
     `for_ingest` the rows are multiplied out, and the files compared with their checksums: what is made with damaged
@@ -108,19 +155,26 @@ def load_static(folder: Path, *, model_id: str, for_ingest: bool) -> StaticEmbed
     Raises:
         ModelUnavailableError: a file is missing, damaged, or does not fit the others.
     """
-    try:
+    with _translated(folder):
         if for_ingest:
             _check_sums(folder)
         fingerprint = _fingerprint(folder)
         rows, weights = _read_table(folder / WEIGHTS_FILE)
-        tokenizer = _read_tokenizer(folder / TOKENIZER_FILE)
-        _check(rows, weights, vocabulary=tokenizer.get_vocab_size())
+        tokens = _Tokens(folder, for_ingest=for_ingest)
+        _check(rows, weights, vocabulary=tokens.count)
+    table = _weighted(rows, weights) if for_ingest else None
+    return StaticEmbedder(model_id, fingerprint, tokens, rows, weights, table, score_floor)
+
+
+@contextmanager
+def _translated(folder: Path) -> Iterator[None]:
+    """What readers say of the model's files, as an error of ours."""
+    try:
+        yield
     except OSError as error:
         raise _unavailable(folder, f"{error.filename or folder}: {error.strerror or error}") from error
     except ValueError as error:  # malformed content, named by the reader that met it
         raise _unavailable(folder, str(error)) from error
-    table = _weighted(rows, weights) if for_ingest else None
-    return StaticEmbedder(model_id, fingerprint, tokenizer, rows, weights, table)
 
 
 def _unavailable(folder: Path, problem: str) -> ModelUnavailableError:
@@ -216,13 +270,19 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _batches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """(start, stop) of runs of at most BATCH_TEXTS texts and BATCH_CHARS characters, at least one text each."""
-    start = chars = 0
-    for number, text in enumerate(texts):
-        if number > start and (number - start == BATCH_TEXTS or chars + len(text) > BATCH_CHARS):
+def _known(token_ids: Sequence[int]) -> NDArray[np.intp]:
+    ids = np.array(token_ids, dtype=np.intp)
+    known: NDArray[np.intp] = ids[ids != UNKNOWN_TOKEN]
+    return known
+
+
+def _batches(items: Sequence[Sized], *, count: int, size: int) -> Iterator[tuple[int, int]]:
+    """(start, stop) of runs of at most `count` items of at most `size` together, at least one item each."""
+    start = total = 0
+    for number, item in enumerate(items):
+        if number > start and (number - start == count or total + len(item) > size):
             yield start, number
-            start, chars = number, 0
-        chars += len(text)
-    if start < len(texts):
-        yield start, len(texts)
+            start, total = number, 0
+        total += len(item)
+    if start < len(items):
+        yield start, len(items)

@@ -18,7 +18,7 @@ from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.ingest.given import with_given_fields
 from kebab_stream.ingest.index_update import IndexUpdate
 from kebab_stream.ingest.media import media_of
-from kebab_stream.ingest.prepare import Prepared, prepare_text
+from kebab_stream.ingest.prepare import Prepared, indexed_chunks, prepare_text
 from kebab_stream.ingest.read import content_hash
 from kebab_stream.ingest.sources import source_row
 from kebab_stream.ingest.walk import SourceFile
@@ -71,8 +71,7 @@ def _temporary_folder() -> Iterator[Path]:
 
 
 def _index(config: Config, folder: Path, progress: Callable[[int, int], None]) -> None:
-    wanted = config.models.embedding
-    embedder = load_embedder(wanted.provider, model=wanted.model, model_path=wanted.model_path, for_ingest=True)
+    embedder = load_embedder(config.models.embedding, for_ingest=True)
     data_dir = config.storage.data_dir
     wish = graph_above(config.search.vector_index, config.search.exact_below)
     with (
@@ -83,7 +82,7 @@ def _index(config: Config, folder: Path, progress: Callable[[int, int], None]) -
         for prepared in _prepared(config, folder, progress):
             for one in prepared:
                 store.replace(one.document, one.text, one.chunks)
-            index.add([(chunk, one.document) for one in prepared for chunk in one.chunks])
+            index.add([chunk for one in prepared for chunk in indexed_chunks(one)])
         index.commit()
 
 

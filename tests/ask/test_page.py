@@ -5,8 +5,9 @@ import re
 from typing import get_args
 
 from kebab_stream.ask.passages import CONTEXT_CHARS, DEFAULT_K, MIN_COSINE, MIN_SHARE
-from kebab_stream.ask.server import ANSWER_TOKENS, OLLAMA_ENDPOINT
+from kebab_stream.ask.server import ANSWER_TOKENS
 from kebab_stream.reports import Answer, AnswerCitation, NoAnswerReason
+from kebab_stream.servers.server import OLLAMA_ENDPOINT
 from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "ask.md").read_text(encoding="utf-8")

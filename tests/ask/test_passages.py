@@ -122,3 +122,12 @@ def test_words_or_meaning_are_enough_and_neither_is_not(engine: Engine) -> None:
     assert has_evidence([hit], score)
     assert has_evidence([by_meaning], score)
     assert not has_evidence(hits_of(engine, "coffee", k=1, mode="lexical"), score * 1000)
+
+
+def test_a_meaning_counts_as_far_as_it_lies_above_the_floor_of_the_model(engine: Engine) -> None:
+    (hit,) = hits_of(engine, "coffee", k=1, mode="vector")
+    cosine = hit.retrieval.vector_score
+    assert cosine
+
+    assert has_evidence([hit], 1.0, floor=cosine - 0.5 * (1 - cosine))
+    assert not has_evidence([hit], 1.0, floor=cosine - 0.1 * (1 - cosine))

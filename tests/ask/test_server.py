@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab_stream.ask.prompt import Message
-from kebab_stream.ask.server import Piece, Server, piece_of, refusal, server_of
+from kebab_stream.ask.server import Piece, Server, piece_of, server_of
 from kebab_stream.config import Llm
 from kebab_stream.errors import KebabError, ModelNotPulledError
+from kebab_stream.servers.server import refusal
 from tests.ask.loopback import ollama_line, openai_line
 
 

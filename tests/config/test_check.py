@@ -82,3 +82,57 @@ def test_two_names_of_one_folder_are_found_through_symbolic_links(file: Path) ->
     error = refusal(sources("id = 'a'\nroot = 'real'", "id = 'b'\nroot = 'link'"), file=file)
 
     assert "expected a folder other than workspace.sources[0].root" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            "provider = 'fastembed'",
+            "model = 'static-koen-256' (the defaults): expected with provider \"fastembed\" a name",
+        ),
+        (
+            "provider = 'ollama'",
+            "model = 'static-koen-256' (the defaults): expected with provider \"ollama\" a model that",
+        ),
+        (
+            "model = 'nomic-embed-text'",
+            "model = 'nomic-embed-text' ({}): expected \"static-koen-256\", or another name",
+        ),
+        (
+            "provider = 'ollama'\nmodel = 'm'\nmodel_path = '/models/m'",
+            "model_path = '/models/m' ({}): expected nothing with provider \"ollama\"",
+        ),
+        (
+            "provider = 'openai'\nmodel = 'm'",
+            "endpoint = '' (the defaults): expected with provider \"openai\" the address of the server",
+        ),
+        ("endpoint = 'localhost:1'", "endpoint = 'localhost:1' ({}): expected an address that begins with http://"),
+        (
+            "endpoint = 'http://me:pw@h'",
+            "endpoint = 'http://…@h' ({}): expected an address without a user and password",
+        ),
+        ("api_key_env = 'sk-123'", "api_key_env = '…' ({}): expected the name of an environment variable"),
+        ("score_floor = 1.0", "score_floor = 1.0 ({}): expected a number from -1 to 0.99"),
+        ("pooling = 'max'", 'pooling = \'max\' ({}): expected "auto", "mean", "cls" or "last"'),
+    ],
+)
+def test_an_embedding_model_that_its_provider_cannot_have_is_refused(file: Path, settings: str, message: str) -> None:
+    error = refusal(f"[models.embedding]\n{settings}", file=file)
+
+    assert str(error).startswith("models.embedding." + message.format(file))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "provider = 'fastembed'\nmodel = 'BAAI/bge-small-en-v1.5'",
+        "provider = 'fastembed'\nmodel_path = '/models/m'",
+        "provider = 'ollama'\nmodel = 'nomic-embed-text'",
+        "provider = 'openai'\nmodel = 'm'\nendpoint = 'http://127.0.0.1:8080/v1'",
+        "provider = 'none'\nmodel = 'anything'",
+        "model_path = '/models/m'",
+    ],
+)
+def test_each_provider_is_a_setting_or_two_away(file: Path, settings: str) -> None:
+    load(f"[models.embedding]\n{settings}", file=file)

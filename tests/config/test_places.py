@@ -137,5 +137,5 @@ def test_a_relative_path_in_a_removed_folder_is_refused(tmp_path: Path, monkeypa
     gone.rmdir()
 
     assert load_config(None, environ=HOME) == DEFAULT
-    with pytest.raises(ConfigInvalidError, match="No such file"):
+    with pytest.raises(ConfigInvalidError, match="an absolute path, as the current folder is not there any more"):
         load_config(None, environ=HOME, overrides={"workspace.root": "notes"})

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from kebab_stream.config import Embedding
 from kebab_stream.embed import load_embedder, static
 from kebab_stream.embed.static import BUNDLED_FOLDER, StaticEmbedder, load_static
 from kebab_stream.errors import ConfigInvalidError, ModelUnavailableError
@@ -150,18 +151,13 @@ def test_a_text_longer_than_a_block_is_summed_whole(tmp_path: Path) -> None:
     np.testing.assert_allclose(embedder.embed_query(text), [0.6, 0.8, 0], rtol=1e-6)
 
 
-@given(lengths=st.lists(st.sampled_from([0, 1, 400_000, 2_000_000]), max_size=12))
-def test_batches_are_bounded_and_cover_all_texts_in_order(lengths: list[int]) -> None:
-    texts = ["x" * length for length in lengths]
+@given(lengths=st.lists(st.sampled_from([0, 1, 40, 200]), max_size=12), count=st.integers(1, 5))
+def test_batches_are_bounded_and_cover_all_items_in_order(lengths: list[int], count: int) -> None:
+    batches = list(static._batches(["x" * length for length in lengths], count=count, size=100))
 
-    batches = list(static._batches(texts))
-
-    assert [number for start, stop in batches for number in range(start, stop)] == list(range(len(texts)))
-    assert all(stop - start == 1 or sum(lengths[start:stop]) <= static.BATCH_CHARS for start, stop in batches)
-
-
-def test_many_short_texts_make_several_batches() -> None:
-    assert list(static._batches(["x"] * 1500)) == [(0, 1024), (1024, 1500)]
+    assert [number for start, stop in batches for number in range(start, stop)] == list(range(len(lengths)))
+    assert all(stop - start <= count for start, stop in batches)
+    assert all(stop - start == 1 or sum(lengths[start:stop]) <= 100 for start, stop in batches)
 
 
 _FASTEMBED = """
@@ -208,7 +204,7 @@ def test_a_search_keeps_the_rows_mapped_and_read_only(searcher: StaticEmbedder) 
 
 
 def test_another_folder_loads_under_its_own_name_and_dimension(tmp_path: Path) -> None:
-    embedder = load_embedder("static", model_path=write_model(tmp_path / "my-model"))
+    embedder = load_embedder(Embedding(model_path=write_model(tmp_path / "my-model")))
 
     assert embedder is not None
     assert (embedder.model_id, embedder.dim) == ("my-model", 3)
@@ -289,7 +285,7 @@ def test_a_missing_or_damaged_file_is_a_model_unavailable(
         (folder / name).write_bytes(content)
 
     with pytest.raises(ModelUnavailableError) as caught:
-        load_embedder("static", model_path=folder)
+        load_embedder(Embedding(model_path=folder))
 
     assert problem in caught.value.message
     assert (
@@ -301,7 +297,7 @@ def test_a_missing_or_damaged_file_is_a_model_unavailable(
 
 def test_a_missing_folder_is_a_model_unavailable(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailableError, match="nowhere"):
-        load_embedder("static", model_path=tmp_path / "nowhere")
+        load_embedder(Embedding(model_path=tmp_path / "nowhere"))
 
 
 def test_a_damaged_installation_is_told_from_a_damaged_folder_of_the_user(
@@ -320,39 +316,28 @@ def test_a_damaged_installation_is_told_from_a_damaged_folder_of_the_user(
 
 
 def test_static_is_the_bundled_model() -> None:
-    embedder = load_embedder("static", model="static-koen-256", for_ingest=True)
+    embedder = load_embedder(Embedding(), for_ingest=True)
 
     assert embedder is not None
     assert (embedder.model_id, embedder.dim) == ("static-koen-256", 256)
 
 
 def test_none_is_no_embedder() -> None:
-    assert load_embedder("none") is None
-
-
-def test_fastembed_is_refused_as_not_available_yet() -> None:
-    with pytest.raises(ModelUnavailableError, match="not available yet in this version"):
-        load_embedder("fastembed", model="any")
-
-
-def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigInvalidError, match="'statik'") as caught:
-        load_embedder("statik")
-
-    assert caught.value.hint == "use one of static, fastembed, none"
+    assert load_embedder(Embedding(provider="none")) is None
 
 
 def test_a_static_model_that_is_not_bundled_needs_its_folder() -> None:
     with pytest.raises(ConfigInvalidError, match="'potion'"):
-        load_embedder("static", model="potion")
+        load_embedder(Embedding(model="potion"))
 
 
 def test_the_module_loads_no_tokenizer_and_a_query_no_onnxruntime() -> None:
     program = """
 import sys
+from kebab_stream.config import Embedding
 from kebab_stream.embed import load_embedder
 assert "tokenizers" not in sys.modules
-assert load_embedder("static").embed_query("검색").any()
-assert not {"fastembed", "onnxruntime", "pydantic", "huggingface_hub"} & set(sys.modules)
+assert load_embedder(Embedding()).embed_query("검색").any()
+assert not {"fastembed", "onnxruntime", "pydantic", "huggingface_hub", "httpx2"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT, timeout=60)
