@@ -11,8 +11,8 @@ The names are imported when they are first used: the command line would pay for 
 """
 
 import importlib
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # checkers know the name; importing `typing` for it would take longer than all else before `main`
 if TYPE_CHECKING:
     from kebab_stream.bulk import bulk_search_with_config
     from kebab_stream.config import Config, load_config

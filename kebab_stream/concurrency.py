@@ -39,6 +39,13 @@ async def run_blocking(
     return await to_thread.run_sync(func, *args, limiter=limiter, abandon_on_cancel=abandon)
 
 
+def leaf_of(error: Exception) -> Exception:
+    """The first error inside the groups that task groups raise."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
 async def stdin_chunks(fd: int = 0) -> AsyncIterator[bytes]:
     """Yield what arrives on a descriptor, as it arrives, until it ends.
 

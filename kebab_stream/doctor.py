@@ -4,7 +4,6 @@ Each check is a function that returns what it found; what cannot be looked at, b
 `skipped`. Checksums are compared in full, which an ordinary start does not do.
 """
 
-import fcntl
 import os
 import shutil
 from collections.abc import Callable
@@ -18,9 +17,9 @@ from kebab_stream.embed import Embedder, load_embedder
 from kebab_stream.embed.static import BUNDLED_FOLDER, SUMS_FILE
 from kebab_stream.errors import IndexCorruptError, KebabError, NotIndexedError
 from kebab_stream.extras import extras
-from kebab_stream.index.data_folder import leftovers, own_paths, size_of
+from kebab_stream.index.data_folder import generations, leftovers, own_paths, size_of
 from kebab_stream.index.generation import Generation, verify
-from kebab_stream.index.lock import LOCK_FILE, PID_FILE, read_pid
+from kebab_stream.index.lock import LOCK_FILE, PID_FILE, is_locked, read_pid
 from kebab_stream.index.snapshot import INDEX_FOLDER, Snapshot
 from kebab_stream.index.store import STORE_FILE, STORE_VERSION, Store, store_corrupt
 from kebab_stream.render import encodable, error_record
@@ -70,14 +69,14 @@ def _all(config: Config) -> list[Check]:
         index, vectors = (_skipped(name, "the store is needed for it") for name in ("index", "vectors"))
     else:
         index, vectors = _index(data_dir, model, embedder)
-    holder = _holder(data_dir)
-    if holder is not None:
-        left = _skipped("leftovers", "somebody is writing")
+    lock = _lock(data_dir)
+    if lock.status != "ok":
+        left = _skipped("leftovers", "somebody may be writing")
     elif store.status == "fail":
         left = _skipped("leftovers", "the store is needed for it")
     else:
         left = _leftovers(data_dir, revision)
-    return [_config(config), _data_folder(data_dir), store, index, model, vectors, _lock(holder), left]
+    return [_config(config), _data_folder(data_dir), store, index, model, vectors, lock, left]
 
 
 def _config(config: Config) -> Check:
@@ -101,18 +100,24 @@ def _data_folder(data_dir: Path) -> Check:
         data_dir.stat()
         if not data_dir.is_dir() or not _may(data_dir, os.R_OK | os.X_OK):
             hint = "make it a folder that you may read, or set storage.data_dir to another"
-            return _found(name, "fail", f"{path} cannot be read", hint, path=path)
+            problem = "cannot be read" if data_dir.is_dir() else "is no folder"
+            return _found(name, "fail", f"{path} {problem}", hint, path=path)
         free = shutil.disk_usage(data_dir).free
         used = sum(map(size_of, own_paths(data_dir)))
     except FileNotFoundError:
         return _found(name, "warn", f"{path} is not there yet", "the first `kebab ingest` makes it", path=path)
-    except (OSError, KebabError) as error:
+    except KebabError as error:
+        return _failed(name, error)
+    except OSError as error:
         hint = "see who may read it, or set storage.data_dir to another folder"
         return _found(name, "fail", encodable(str(error)), hint, path=path)
     sizes = {"free_bytes": free, "used_bytes": used}
-    if not _may(data_dir, os.W_OK):
+    index = data_dir / INDEX_FOLDER
+    closed = [folder for folder in (data_dir, index) if folder.is_dir() and not _may(folder, os.W_OK | os.X_OK)]
+    if closed:
         hint = "searches work; `kebab ingest` needs to write"
-        return _found(name, "warn", f"{path} is read-only", hint, path=path, writable=False, **sizes)
+        message = f"{encodable(str(closed[0]))} is read-only"
+        return _found(name, "warn", message, hint, path=path, writable=False, **sizes)
     message = f"{path}, {_size(used)} used, {_size(free)} free"
     if free < max(_LEAST_FREE_BYTES, used):
         hint = "an ingest writes the index anew beside the old one; make room for it"
@@ -135,11 +140,24 @@ def _store(data_dir: Path) -> tuple[Check, str | None]:
                     raise store_corrupt(path, f"{count} {fault}")
             documents, chunks = store.count("documents"), store.count("chunks")
     except NotIndexedError as error:
-        return _found("store", "warn", encodable(str(error)), error.hint), None
+        return _no_store(data_dir, error), None
     except KebabError as error:
         return _failed("store", error), None
     message = f"{documents} documents, {chunks} chunks, no fault found"
     return _found("store", "ok", message, version=STORE_VERSION, documents=documents, chunks=chunks), revision
+
+
+def _no_store(data_dir: Path, error: NotIndexedError) -> Check:
+    """Nothing was ingested yet, or the store was lost: what goes with it is there still."""
+    try:
+        left = [folder for folder in generations(data_dir) if not folder.name.startswith(".")]
+    except (KebabError, OSError):  # other checks say so
+        left = []
+    if not left:
+        return _found("store", "warn", encodable(str(error)), error.hint)
+    message = f"{STORE_FILE} is not there, but index files are: it was removed, or the first ingest was killed"
+    hint = "put it back if you have it, and run `kebab ingest --rebuild-index`; else run `kebab ingest PATH`"
+    return _found("store", "warn", message, hint)
 
 
 def _index(data_dir: Path, model: Check, embedder: Embedder | None) -> tuple[Check, Check]:
@@ -185,7 +203,7 @@ def _model(wanted: Embedding) -> tuple[Check, Embedder | None]:
     """What is to be said of the embedding model, and the model if it can be used."""
     try:
         # As for an ingest, which compares the files with their checksums, where there are any.
-        embedder = load_embedder(wanted.provider, model=wanted.model, model_path=wanted.model_path, for_ingest=True)
+        embedder = load_embedder(wanted, for_ingest=True)
         if embedder is None:
             return _skipped("model", "models.embedding.provider is none: searches are lexical"), None
         vectors = embedder.embed_passages(_SAMPLES)
@@ -196,7 +214,9 @@ def _model(wanted: Embedding) -> tuple[Check, Embedder | None]:
     if unknown := [word for word, vector in zip(_SAMPLES, vectors, strict=True) if not vector.any()]:
         hint = "texts in that language are found by their words only; the bundled model knows Korean and English"
         return _found("model", "warn", f"{message}, no vector for {', '.join(unknown)}", hint, **facts), embedder
-    if wanted.provider == "static" and ((wanted.model_path or BUNDLED_FOLDER) / SUMS_FILE).is_file():
+    if wanted.provider != "static":  # such a model has a vector for anything, whether it knows the language or not
+        return _found("model", "ok", f"{message}, answers", **facts), embedder
+    if ((wanted.model_path or BUNDLED_FOLDER) / SUMS_FILE).is_file():
         message += ", checksums match"
     return _found("model", "ok", f"{message}, embeds Korean and English", **facts), embedder
 
@@ -221,34 +241,24 @@ def _vectors(generation: Generation, model: Check, embedder: Embedder | None) ->
     return _found(name, "ok", f"of {stored.model_id}, the model in the settings", **facts)
 
 
-def _holder(data_dir: Path) -> int | None:
-    """The process that holds the write lock.
-
-    The lock is asked only where a writer left its number, so that one that is just starting does not meet us there.
-    """
-    pid = read_pid(data_dir / PID_FILE)
-    if pid is None:
-        return None
+def _lock(data_dir: Path) -> Check:
+    """Whether somebody is writing. "ok" says that nobody is, and that the lock can be had."""
+    name, path = "write_lock", data_dir / LOCK_FILE
     try:
-        lock = os.open(data_dir / LOCK_FILE, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return pid
-    except OSError:  # a file system without such locks
-        return None
-    finally:
-        os.close(lock)
-    return None
-
-
-def _lock(holder: int | None) -> Check:
-    if holder is None:
-        return _found("write_lock", "ok", "no writer found")
-    hint = "another writer has to wait; searches do not"
-    return _found("write_lock", "warn", f"process {holder} is writing", hint, pid=holder)
+        locked = is_locked(data_dir)
+    except NotADirectoryError:
+        return _skipped(name, "the data folder is needed for it")
+    except OSError as error:
+        hint = "searches work; `kebab ingest` needs it: give back the permission, or remove the file if nobody writes"
+        return _found(name, "warn", encodable(f"{path} cannot be looked at: {error.strerror or error}"), hint)
+    if locked:
+        pid = read_pid(data_dir / PID_FILE)
+        who = "a process" if pid is None else f"process {pid}"
+        hint = "another writer has to wait; searches do not"
+        return _found(name, "warn", f"{who} is writing", hint, **({} if pid is None else {"pid": pid}))
+    if path.exists() and _may(data_dir, os.W_OK) and not _may(path, os.R_OK | os.W_OK):
+        return _found(name, "warn", encodable(f"{path} cannot be written"), "`kebab ingest` needs it: remove the file")
+    return _found(name, "ok", "no writer found")
 
 
 def _leftovers(data_dir: Path, revision: str | None) -> Check:

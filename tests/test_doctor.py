@@ -246,6 +246,37 @@ def test_a_writer_is_named_and_not_disturbed(data_dir: Path) -> None:
         assert (data_dir / PID_FILE).read_text() == str(writer.pid)
 
 
+def test_a_writer_whose_number_is_not_known_is_seen_all_the_same(data_dir: Path) -> None:
+    with held_elsewhere(data_dir):
+        (data_dir / PID_FILE).unlink()
+        found = checks(config_of(data_dir))
+
+    assert (found["write_lock"].status, found["write_lock"].message) == ("warn", "a process is writing")
+    assert found["leftovers"].status == "skipped"
+
+
+@pytest.mark.parametrize(("name", "mode", "check"), [("index", 0o555, "data_folder"), (LOCK_FILE, 0, "write_lock")])
+def test_what_an_ingest_may_not_write_is_a_warning(fixture_data: Path, name: str, mode: int, check: str) -> None:
+    with public_folder() as folder:
+        path = shutil.copytree(fixture_data, folder / "data") / name
+        path.touch()
+        (folder / "data").chmod(0o777)
+        with restricted(path, mode):
+            found = checks(config_of(folder / "data"))
+
+    assert found[check].status == "warn"
+    assert name in found[check].message
+
+
+def test_index_files_without_their_store_are_told(data_dir: Path) -> None:
+    (data_dir / "kebab.sqlite").unlink()
+
+    found = checks(config_of(data_dir))["store"]
+
+    assert (found.status, "index files are" in found.message) == ("warn", True)
+    assert "put it back" in str(found.hint)
+
+
 def test_the_number_of_a_writer_that_is_gone_is_nothing(data_dir: Path) -> None:
     with held_elsewhere(data_dir):
         pass

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
-from kebab_stream.replay.ordered import map_ordered
+from kebab_stream.ordered import map_ordered
 
 
 async def numbers(count: int, read: list[int] | None = None) -> AsyncIterator[int]:

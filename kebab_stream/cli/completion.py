@@ -50,12 +50,20 @@ async def answer(app: click.Command, instruction: str) -> None:
     """
     from asyncclick.shell_completion import CompletionItem, get_completion_class  # late: only a shell asks
 
+    from kebab_stream.single.validate import shown
+
     shell, _, action = instruction.partition("_")
     kind = get_completion_class(shell)
     if kind is None or action != "complete" or not {"COMP_WORDS", "COMP_CWORD"} <= os.environ.keys():
         raise InvalidInputError(f"{VARIABLE} is for completion scripts", "see `kebab completion --help`")
     completer = kind(app, {}, "kebab", VARIABLE)
-    words, incomplete = completer.get_completion_args()
+    try:
+        words, incomplete = completer.get_completion_args()
+    except ValueError:
+        raise InvalidInputError(
+            f"COMP_CWORD: expected the number of a word in COMP_WORDS, got {shown(os.environ['COMP_CWORD'])}",
+            "it is set by completion scripts; see `kebab completion --help`",
+        ) from None
     items = _values(words, incomplete)
     if items is None:
         items = await completer.get_completions(words, incomplete)

@@ -15,6 +15,8 @@ from kebab_stream.single.validate import whole_number, whole_option
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _TAB_COLUMNS = 4
+_DIGITS = re.compile("[0-9]+")
+_MOST_DIGITS = 18
 
 _EPILOG = """\b
 Examples:
@@ -93,13 +95,18 @@ Examples:
 @common_options
 def span(doc: str, start: str | None, end: str | None, source: str | None, max_tokens: str | None) -> None:
     """Read the lines START to END of the document DOC, or what DOC names if it is the citation.uri of a hit."""
-    first = None if start is None else _number("start", start)
-    last = None if end is None else _number("end", end)
+    first = None if start is None else _line("start", start)
+    last = None if end is None else _line("end", end)
     budget = None if max_tokens is None else _number("max_tokens", max_tokens)
     from kebab_stream.engine import Engine  # late: a wrong argument is told sooner
 
     with Engine.open(settings()) as engine:
         _write(engine.fetch_span(doc, first, last, source=source, max_tokens=budget))
+
+
+def _line(key: str, text: str) -> int:
+    """A line number; one of many digits is beyond every file, as others are that are too large."""
+    return _number(key, "9" * _MOST_DIGITS if len(text) > _MOST_DIGITS and _DIGITS.fullmatch(text) else text)
 
 
 def _number(key: str, text: str) -> int:

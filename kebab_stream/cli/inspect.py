@@ -18,15 +18,15 @@ Examples:
 
 
 @click.command(name="inspect", epilog=_EPILOG, short_help="Tell how something is indexed.")
-@click.argument("wanted", metavar="ID_OR_PATH")
+@click.argument("id_or_path", metavar="ID_OR_PATH")
 @click.option("--source", metavar="ID", help="The source of the document, where several have its path.")
 @common_options
-def command(wanted: str, source: str | None) -> None:
+def command(id_or_path: str, source: str | None) -> None:
     """Tell how a document or chunk is indexed: the chunks of the one, the terms and vectors of the other."""
     from kebab_stream.engine import Engine  # late: a wrong argument is told sooner
 
     with Engine.open(settings()) as engine:
-        result = engine.inspect(wanted, source=source)
+        result = engine.inspect(id_or_path, source=source)
     if common().json:
         write_line(result)
     else:

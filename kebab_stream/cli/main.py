@@ -2,8 +2,10 @@
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Coroutine, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import asyncclick as click
@@ -11,6 +13,7 @@ import asyncclick as click
 from kebab_stream.cli.app import app
 from kebab_stream.cli.output import report
 from kebab_stream.cli.work import EXIT_INTERRUPTED, AsyncWork, run_async
+from kebab_stream.concurrency import leaf_of
 from kebab_stream.errors import InvalidInputError, KebabError, StorageError
 from kebab_stream.render import error_record, generic_record, printable
 
@@ -25,7 +28,22 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         # UTF-8 whatever the locale; what cannot be written never stops a message.
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    _leave(run(sys.argv[1:]))
+    _leave(_run_interruptible(sys.argv[1:]))
+
+
+def _run_interruptible(arguments: Sequence[str]) -> int:
+    """Run the command line so that Ctrl-C is an exception in it, by which it ends in order.
+
+    Before and after there is nothing to put in order, and Ctrl-C ends the process at once: see `__main__`.
+    """
+    at_once = signal.getsignal(signal.SIGINT)
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        status = run(arguments)
+        signal.signal(signal.SIGINT, at_once)
+    except KeyboardInterrupt:  # where `run` does not catch it: just before or after
+        return EXIT_INTERRUPTED
+    return status
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -36,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return EXIT_INTERRUPTED
     except Exception as error:  # noqa: BLE001  # the edge of the command line: nothing may end in a traceback
-        return _report(_leaf_of(error), as_json=is_given("--json", arguments), quiet=is_given("--quiet", arguments))
+        return _report(leaf_of(error), as_json=is_given("--json", arguments), quiet=is_given("--quiet", arguments))
     return status
 
 
@@ -46,18 +64,21 @@ def _report(error: Exception, *, as_json: bool, quiet: bool) -> int:
         return EXIT_CLOSED_PIPE
     if isinstance(error, click.ClickException):
         error = _usage_error(error)
-    elif isinstance(error, OSError):  # a help text that cannot be written, a current folder that is gone
-        error = StorageError(str(error))
+    elif isinstance(error, OSError):
+        error = _storage_error(error)
     record = error_record(error) if isinstance(error, KebabError) else generic_record(error)
     report(record, as_json=as_json, with_hint=not quiet)
     return error.exit_status if isinstance(error, KebabError) else EXIT_ERROR
 
 
-def _leaf_of(error: Exception) -> Exception:
-    """The first error inside the groups that task groups raise."""
-    while isinstance(error, ExceptionGroup):
-        error = error.exceptions[0]
-    return error
+def _storage_error(error: OSError) -> StorageError:
+    """What the operating system says: of a help text that cannot be written, of a current folder that is gone."""
+    try:
+        Path.cwd()
+    except OSError as cause:
+        hint = "go to a folder that is there, and run the command again"
+        return StorageError(f"the current folder is not there any more: {cause.strerror}", hint)
+    return StorageError(str(error))
 
 
 def is_given(option: str, arguments: Sequence[str]) -> bool:

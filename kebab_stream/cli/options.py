@@ -76,6 +76,13 @@ def _remember(context: click.Context, parameter: click.Parameter, value: object)
         context.meta.setdefault(_META, {})[parameter.name] = value
 
 
+def _config_path(text: str) -> Path:
+    """The path given by --config. (`Path("")` would be the current folder.)"""
+    if not text:
+        raise click.BadParameter("expected the path of a file, got an empty text; leave --config out for the default")
+    return Path(text)
+
+
 def _show_version(context: click.Context, _parameter: click.Parameter, value: object) -> None:
     if value:
         from importlib.metadata import version  # late: slow, and seldom asked for
@@ -88,7 +95,7 @@ _OPTIONS = (
     click.option(
         "--config",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=_config_path,
         expose_value=False,
         callback=_remember,
         help="Use this config file instead of the default one.",

@@ -89,7 +89,7 @@ def _reset(data_dir: Path, documents: int | None) -> ResetReport:
 def _report(data_dir: Path, documents: int | None, removed: Sequence[str]) -> ResetReport:
     try:
         kept, there = len(list(data_dir.iterdir())), True
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         kept, there = 0, False
     return ResetReport(
         data_dir=str(data_dir),

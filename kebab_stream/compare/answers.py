@@ -7,7 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
-from kebab_stream.errors import InvalidInputError
+from kebab_stream.errors import InvalidInputError, StorageError
 from kebab_stream.ndjson import Json, parse_json
 from kebab_stream.render import to_json
 from kebab_stream.reports import ComparedHit
@@ -43,7 +43,7 @@ class Answer:
                 id=one,
                 doc_path=str(hit.get("doc_path", "")),
                 heading_path=tuple(map(str, hit.get("heading_path", ()))),
-                score=float(hit.get("score", 0.0)),
+                score=hit.get("score", 0.0),
                 snippet=" ".join(str(hit.get("snippet", "")).split())[:_SNIPPET_CHARS],
             )
             for one, hit in zip(self.ids[:count], self.hits, strict=False)
@@ -54,7 +54,8 @@ def pairs(a: Path, b: Path, by: By) -> Iterator[tuple[int, Answer, Answer]]:
     """(line from 1, answer of A, answer of B) of two files, line by line.
 
     Raises:
-        InvalidInputError: a file cannot be read or a line is no answer; or the two answer different queries: then the
+        StorageError: a file cannot be read.
+        InvalidInputError: a file is not there or a line is no answer; or the two answer different queries: then the
             text searched for, or the `id` that the caller gave, are not the same, or one file is longer.
     """
     with ExitStack() as opened:
@@ -74,9 +75,11 @@ def pairs(a: Path, b: Path, by: By) -> Iterator[tuple[int, Answer, Answer]]:
 def _opened(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
-    except OSError as error:
-        problem = f"cannot read {path}: {error.strerror or error}"
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+        problem = f"{path} is a folder" if isinstance(error, IsADirectoryError) else f"{path} does not exist"
         raise InvalidInputError(problem, "give a file that `kebab replay` wrote", {"path": str(path)}) from error
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}", None, {"path": str(path)}) from error
 
 
 def _answer(path: Path, number: int, line: bytes, by: By) -> Answer:
@@ -85,7 +88,7 @@ def _answer(path: Path, number: int, line: bytes, by: By) -> Answer:
         response, error, echo = value["response"], value["error"], value["query"]
         hits: dict[str, dict[str, Any]] = {}
         for hit in response["hits"] if response else ():
-            hits.setdefault(str(hit[_KEYS[by]]), hit)
+            hits.setdefault(str(hit[_KEYS[by]]), _sound(hit))
         trace = response["trace"] if response else None
         return Answer(
             query=_query(echo),
@@ -97,8 +100,17 @@ def _answer(path: Path, number: int, line: bytes, by: By) -> Answer:
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise InvalidInputError(
-            f"{path} line {number} is no bulk_search_item.v1", "give files that `kebab replay` wrote", {"line": number}
+            f"{path} line {number} is no bulk_search_item.v1",
+            "give files that `kebab replay` wrote",
+            {"path": str(path), "line": number},
         ) from problem
+
+
+def _sound(hit: dict[str, Any]) -> dict[str, Any]:
+    """A hit. Raises TypeError if a report could not show it."""
+    if type(hit.get("score", 0.0)) not in (int, float) or not isinstance(hit.get("heading_path", []), list):
+        raise TypeError
+    return hit
 
 
 def _query(echo: Any) -> str:

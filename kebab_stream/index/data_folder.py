@@ -1,8 +1,10 @@
 """What is ours in a data folder. A folder chosen by mistake may hold anything else, which nobody touches.
 
-Symbolic links below the data folder are not followed: we make none, so what is behind them is not ours.
+Symbolic links below the data folder are not followed: we make none, so what is behind them is not ours. One in the
+place of the index folder is refused by all, before anything is read, written or removed.
 """
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -11,9 +13,9 @@ from pathlib import Path
 
 from kebab_stream.errors import StorageError
 from kebab_stream.index.cache import CACHE_FILE
-from kebab_stream.index.durable import sync
+from kebab_stream.index.durable import no_folder, sync
 from kebab_stream.index.lock import LOCK_FILE, PID_FILE
-from kebab_stream.index.snapshot import INDEX_FOLDER
+from kebab_stream.index.snapshot import index_folder
 from kebab_stream.index.store import STORE_FILE
 from kebab_stream.index.store_writer import STORE_COPY
 
@@ -31,9 +33,12 @@ def own_paths(data_dir: Path) -> list[Path]:
     """The files and index folders of ours that are there, the store first; without those of the write lock.
 
     Raises:
-        StorageError: the folder cannot be listed.
+        IndexCorruptError: the index folder is a link.
+        StorageError: the folder cannot be listed, or is none.
     """
     with _listing(data_dir):
+        if not data_dir.is_dir() and os.path.lexists(data_dir):
+            raise no_folder(data_dir, "read")
         files = [path for name in _FILES if (path := data_dir / name).is_symlink() or path.is_file()]
         return [*files, *generations(data_dir)]
 
@@ -45,6 +50,7 @@ def leftovers(data_dir: Path, revision: str | None) -> list[Path]:
         revision: the current `corpus_revision`.
 
     Raises:
+        IndexCorruptError: the index folder is a link.
         StorageError: the folder cannot be listed.
     """
     with _listing(data_dir):
@@ -67,6 +73,7 @@ def remove_own(data_dir: Path) -> list[str]:
     If it is cut short, there is no store any more, or everything is still there.
 
     Raises:
+        IndexCorruptError: the index folder is a link; everything is still there.
         StorageError: something cannot be removed.
     """
     removed = []
@@ -76,9 +83,9 @@ def remove_own(data_dir: Path) -> list[str]:
             if path.name == STORE_FILE:
                 sync(data_dir)
         removed.append(str(path.relative_to(data_dir)))
-    index = data_dir / INDEX_FOLDER
+    index = index_folder(data_dir)
     with _removing(index):
-        if index.is_dir() and not index.is_symlink() and not any(index.iterdir()):
+        if index.is_dir() and not any(index.iterdir()):
             index.rmdir()
     for name in (PID_FILE, LOCK_FILE):
         with _removing(data_dir / name):
@@ -94,9 +101,9 @@ def _remove(path: Path) -> None:
 
 
 def generations(data_dir: Path) -> list[Path]:
-    """The folders of index files, whole and partial, by name."""
-    folder = data_dir / INDEX_FOLDER
-    if folder.is_symlink() or not folder.is_dir():
+    """The folders of index files, whole and partial, by name. Raises IndexCorruptError: the index folder is a link."""
+    folder = index_folder(data_dir)
+    if not folder.is_dir():
         return []
     names = sorted(path.name for path in folder.iterdir() if _GENERATION.fullmatch(path.name))
     return [path for name in names if (path := folder / name).is_dir() and not path.is_symlink()]

@@ -17,6 +17,11 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+def no_folder(path: Path, attempt: str) -> StorageError:
+    """The error where the data folder is something else, and `attempt`, such as "read", must fail."""
+    return StorageError(f"cannot {attempt} {path}: it is no folder", "set storage.data_dir to a folder")
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn what the operating system says against writing into an error of ours.

@@ -12,6 +12,7 @@ whatever way it came about. (Only the graph over the vectors of a large collecti
 """
 
 import json
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -330,13 +331,15 @@ def _mapped_ids(path: Path) -> NDArray[np.uint8]:
 
 def _check_size(path: Path, size: int) -> None:
     try:
-        actual = path.stat().st_size
+        status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         raise IndexCorruptError(str(path), "missing") from None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
-    if actual != size:
-        raise IndexCorruptError(str(path), f"{actual} bytes, {size} expected")
+    if not stat.S_ISREG(status.st_mode):
+        raise IndexCorruptError(str(path), "no regular file")
+    if status.st_size != size:
+        raise IndexCorruptError(str(path), f"{status.st_size} bytes, {size} expected")
 
 
 def _sync_and_sum(path: Path) -> tuple[int, str]:

@@ -15,7 +15,7 @@ file shows.
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 from pathlib import Path
@@ -234,13 +234,12 @@ class LexicalBuilder:
         self._distinct = array("i")
         self._lengths = array("i")
 
-    def add(self, terms: Iterable[str]) -> None:
-        """Add one chunk; chunks are numbered 0, 1, 2… in the order added."""
-        frequencies = Counter(terms)
+    def add(self, frequencies: Mapping[str, int]) -> None:
+        """Add one chunk: its terms, and how often each occurs. Chunks are numbered 0, 1, 2… in the order added."""
         self._term_numbers.extend(map(self._numbers.__getitem__, frequencies))
         self._frequencies.extend(frequencies.values())
         self._distinct.append(len(frequencies))
-        self._lengths.append(frequencies.total())
+        self._lengths.append(sum(frequencies.values()))
 
     def postings(self) -> Postings:
         """What was added so far; `terms` are in the order they were met."""

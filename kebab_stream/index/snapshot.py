@@ -18,6 +18,20 @@ _ATTEMPTS = 5
 """How often opening is tried when writers commit, and remove old index files, at that very moment."""
 
 
+def index_folder(data_dir: Path) -> Path:
+    """Where the index files are, or will be.
+
+    Raises:
+        IndexCorruptError: a symbolic link is there. We make none: behind it, old index files would pile up or, were it
+            followed, files that are not ours be removed.
+    """
+    folder = data_dir / INDEX_FOLDER
+    if folder.is_symlink():
+        hint = f"put the folder itself in the place of {folder}, or set storage.data_dir to where there is room"
+        raise IndexCorruptError(str(folder), "a symbolic link, which is not followed", hint)
+    return folder
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """What a reader sees, whatever is committed after it was opened."""
@@ -32,7 +46,7 @@ class Snapshot:
 
         Raises:
             NotIndexedError: nothing was ever committed.
-            IndexCorruptError: the store or an index file is damaged.
+            IndexCorruptError: the store or an index file is damaged, or the index folder a link.
             StorageError: one of them cannot be read.
         """
         for attempt in range(1, _ATTEMPTS + 1):
@@ -55,6 +69,6 @@ def _generation_of(store: Store, data_dir: Path) -> tuple[Generation, str]:
     revision = store.corpus_revision
     if revision is None:
         raise store_corrupt(data_dir, "the store names no index files")
-    folder = data_dir / INDEX_FOLDER / revision
+    folder = index_folder(data_dir) / revision
     verify(folder, seal=store.meta(SEAL) or "", at_most=CHECKED_BYTES)
     return Generation.open(folder), revision

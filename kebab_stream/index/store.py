@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from kebab_stream.errors import IndexCorruptError, NotIndexedError, StorageError
-from kebab_stream.index.checksum import CHECKED_BYTES, blocks, checksum
+from kebab_stream.index.checksum import CHECKED_BYTES, blocks, checksum, is_regular, open_at_once
+from kebab_stream.index.durable import no_folder
 from kebab_stream.index.rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
@@ -85,7 +86,7 @@ class Store:
         Raises:
             NotIndexedError: there is no store.
             IndexCorruptError: it is damaged or of another version.
-            StorageError: it cannot be read.
+            StorageError: it cannot be read, or the data folder is no folder.
         """
         path = data_dir / STORE_FILE
         for _ in range(_ATTEMPTS):
@@ -314,10 +315,14 @@ def _check_version(connection: sqlite3.Connection, path: Path) -> None:
 def _opened(path: Path) -> Iterator[BinaryIO]:
     """The file of a store as bytes."""
     try:
-        with path.open("rb", buffering=0) as file:
+        with open(path, "rb", buffering=0, opener=open_at_once) as file:  # Path.open takes no opener
+            if not is_regular(file):
+                raise store_corrupt(path, "no regular file")
             yield file
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         raise NotIndexedError(str(path.parent)) from None
+    except NotADirectoryError:
+        raise no_folder(path.parent, "read") from None
     except IsADirectoryError:
         raise store_corrupt(path, "a folder") from None
     except OSError as error:

@@ -2,17 +2,17 @@
 
 import secrets
 import shutil
-from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kebab_stream.analyser import fold, script_of
 from kebab_stream.embed import Embedder
 from kebab_stream.errors import IndexCorruptError, KebabError
 from kebab_stream.index.cache import EmbeddingCache
+from kebab_stream.index.checksum import CHECKED_BYTES
 from kebab_stream.index.data_folder import generations
 from kebab_stream.index.generation import (
     Additions,
@@ -24,16 +24,16 @@ from kebab_stream.index.generation import (
     verify,
     write_generation,
 )
-from kebab_stream.index.snapshot import INDEX_FOLDER, SEAL
+from kebab_stream.index.snapshot import SEAL, index_folder
 from kebab_stream.index.store import REVISION
 from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.index.vectors import quantise
-from kebab_stream.ingest.prepare import INDEXED_VERSION, embedded_windows, indexed_terms
-from kebab_stream.model import Chunk, Document
+from kebab_stream.ingest.prepare import INDEXED_VERSION, IndexedChunk, indexed_chunk
 
 _CACHED_PER_CHUNK = 2
 """Texts that are remembered for each chunk: those that are, and as many that were."""
 _LEAST_CACHED = 10_000
+_CHUNKS_AT_ONCE = 256
 
 
 class IndexUpdate:
@@ -42,7 +42,7 @@ class IndexUpdate:
     def __init__(
         self, data_dir: Path, store: StoreWriter, embedder: Embedder | None, *, graph_above: int | None = None
     ) -> None:
-        self._folder = data_dir / INDEX_FOLDER
+        self._folder = index_folder(data_dir)
         self._store = store
         self._embedder = embedder
         self._graph_above = graph_above
@@ -62,13 +62,14 @@ class IndexUpdate:
         """Open the current generation to carry its chunks over.
 
         Returns:
-            False if there is none that fits (another model, analyser or format): every chunk must then be added.
+            False if there is none that fits (damaged; another model, analyser or format): every chunk must then be
+            added. Files that are too large to be compared each time are compared by `commit`.
         """
         revision = self._store.corpus_revision
         if revision is None:
             return True  # there is nothing yet
         try:
-            verify(self._folder / revision, seal=self._store.meta(SEAL) or "", at_most=0)
+            verify(self._folder / revision, seal=self._store.meta(SEAL) or "", at_most=CHECKED_BYTES)
             old = Generation.open(self._folder / revision)
         except IndexCorruptError:
             old = None
@@ -76,43 +77,43 @@ class IndexUpdate:
         self._old = old if fits else None
         return fits
 
-    def add(self, chunks: Sequence[tuple[Chunk, Document]]) -> None:
+    def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Index chunks that are new or changed, a batch at a time."""
-        for chunk, document in chunks:
+        for chunk in chunks:
             self._added.ids.append(bytes.fromhex(chunk.chunk_id))
-            self._added.scripts.append(script_of(chunk.text))
-            self._added.lexical.add(indexed_terms(chunk, document))
-            self._added.texts.append(fold(chunk.text).encode("utf-8"))
+            self._added.scripts.append(chunk.script)
+            self._added.lexical.add(chunk.frequencies)
+            self._added.texts.append(chunk.folded)
         if self._embedder:
-            texts = [chunk.text for chunk, _ in chunks]
-            vectors = self._vectors(self._embedder, texts)
-            for text in texts:
-                self._added.vectors.add(vectors[text])
+            vectors = self._vectors(self._embedder, {chunk.text: chunk.windows for chunk in chunks})
+            for chunk in chunks:
+                self._added.vectors.add(vectors[chunk.text])
 
-    def _vectors(self, embedder: Embedder, texts: Sequence[str]) -> dict[str, NDArray[np.int8]]:
+    def _vectors(self, embedder: Embedder, windows_of: Mapping[str, list[str]]) -> dict[str, NDArray[np.int8]]:
         """The window vectors of each text, remembered or new."""
         assert self._cache
-        known = self._cache.get(texts)
-        unknown = [text for text in dict.fromkeys(texts) if text not in known]
-        pieces = [embedded_windows(text) for text in unknown]
-        rows = quantise(embedder.embed_passages([window for windows in pieces for window in windows]))
-        ends = accumulate(map(len, pieces), initial=0)
-        new = {text: rows[start:end] for text, (start, end) in zip(unknown, pairwise(ends), strict=True)}
+        known = self._cache.get(list(windows_of))
+        pieces = {text: windows for text, windows in windows_of.items() if text not in known}
+        rows = quantise(embedder.embed_passages([window for windows in pieces.values() for window in windows]))
+        ends = accumulate(map(len, pieces.values()), initial=0)
+        new = {text: rows[start:end] for text, (start, end) in zip(pieces, pairwise(ends), strict=True)}
         self._cache.put(new)
         return known | new
 
     def commit(self) -> str:
         """Write the new generation and make it, with the store's changes, the current state.
 
+        If the chunks to carry over are damaged (copied, the damage would look sound), all are indexed again.
+
         Returns:
             The new corpus_revision.
-
-        Raises:
-            IndexCorruptError: the chunks to carry over are damaged. Copied, the damage would look sound.
         """
         current = self._store.corpus_revision
         if self._old and current:
-            verify(self._folder / current)
+            try:
+                verify(self._folder / current)
+            except IndexCorruptError:
+                self._add_everything()
         revision = self._next_revision()
         write_generation(
             self._folder / revision,
@@ -133,6 +134,13 @@ class IndexUpdate:
         if self._cache:
             self._cache.trim(_CACHED_PER_CHUNK * max(self._store.count("chunks"), _LEAST_CACHED))
         return revision
+
+    def _add_everything(self) -> None:
+        """Index every chunk of the store again, from nothing."""
+        self._old, self._added = None, Additions()
+        everything = self._store.every_chunk()
+        while chunks := list(islice(everything, _CHUNKS_AT_ONCE)):
+            self.add([indexed_chunk(chunk, document) for chunk, document in chunks])
 
     def current_manifest(self) -> Manifest:
         """What the current generation says of itself."""

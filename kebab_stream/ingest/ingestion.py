@@ -18,8 +18,8 @@ from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.ingest.given import Given, with_given_fields
 from kebab_stream.ingest.index_update import IndexUpdate
 from kebab_stream.ingest.plan import Plan, ToRead, add_copies, add_source
-from kebab_stream.ingest.prepare import Prepared, prepare, prepare_text, signature_of
-from kebab_stream.ingest.read import content_hash
+from kebab_stream.ingest.prepare import IndexedChunk, Prepared, indexed_chunk, indexed_chunks, prepare, prepare_text
+from kebab_stream.ingest.preparing import Outcome, Refused, StoredCopy, Unchanged
 from kebab_stream.ingest.sources import ids_in_sources, known_sources, source_row, sources_to_scan
 from kebab_stream.ingest.walk import Skip
 from kebab_stream.model import COPIES, FILES, TEXTS, DocId, Document
@@ -123,9 +123,20 @@ class Ingestion:
             return ()  # what was given by itself is brought up to date all the same
         return sources_to_scan(self.config, request.paths, known, source_id=request.source_id)
 
-    def take_in(self, batch: Iterable[tuple[ToRead, bytes | OSError]]) -> None:
-        """Store and index files that were read, or note why they could not be."""
-        self._keep([one for to_read, data in batch if (one := self._prepared(to_read, data))])
+    def take_in(self, files: Sequence[ToRead], outcomes: Sequence[Outcome]) -> None:
+        """Store and index files that were prepared, or note why they could not be."""
+        prepared = []
+        for to_read, outcome in zip(files, outcomes, strict=True):
+            match self._renewed(to_read) if isinstance(outcome, StoredCopy) else outcome:
+                case Unchanged():
+                    self._touch(to_read)
+                case Refused() as refused:
+                    self._refuse(to_read, refused)
+                case one:
+                    self.new += to_read.known is None
+                    self.updated += to_read.known is not None
+                    prepared.append(one)
+        self._keep(prepared)
 
     def take_in_given(self, given: Given) -> Document:
         """Store and index a document given by itself.
@@ -150,7 +161,7 @@ class Ingestion:
         self.store.put_source(source_row(kind))
         self.new += known is None
         self.updated += known is not None
-        self._keep([prepared])
+        self._keep([(prepared, indexed_chunks(prepared))])
         return document
 
     def drop_replaced_copies(self) -> None:
@@ -168,11 +179,11 @@ class Ingestion:
         for source_id in source_ids:
             self.store.forget_source(source_id)
 
-    def _keep(self, prepared: Sequence[Prepared]) -> None:
-        for one in prepared:
+    def _keep(self, prepared: Sequence[tuple[Prepared, list[IndexedChunk]]]) -> None:
+        for one, _ in prepared:
             self.store.replace(one.document, one.text, one.chunks)
         if self.continues:
-            self.index.add([(chunk, one.document) for one in prepared for chunk in one.chunks])
+            self.index.add([chunk for _, indexed in prepared for chunk in indexed])
 
     def index_all(self) -> Iterator[tuple[int, int]]:
         """Index every chunk of the store, unless the current index files are carried over.
@@ -184,7 +195,7 @@ class Ingestion:
         done, total = 0, self.store.count("chunks")
         everything = self.store.every_chunk()
         while chunks := list(islice(everything, _CHUNKS_AT_ONCE)):
-            self.index.add(chunks)
+            self.index.add([indexed_chunk(chunk, document) for chunk, document in chunks])
             done += len(chunks)
             yield done, total
 
@@ -201,34 +212,7 @@ class Ingestion:
     def _is_first(self) -> bool:
         return self.store.corpus_revision is None
 
-    def _prepared(self, to_read: ToRead, data: bytes | OSError) -> Prepared | None:
-        try:
-            return self._prepare(to_read, data)
-        except InvalidInputError as error:
-            self._refuse(to_read, error)
-        except Exception as error:  # noqa: BLE001  # one file must never end the run
-            self._note(to_read, f"{type(error).__name__}: {error}")
-        return None
-
-    def _prepare(self, to_read: ToRead, data: bytes | OSError) -> Prepared | None:
-        if isinstance(data, OSError):
-            self._note(to_read, f"cannot be read: {data.strerror or data}")
-            return None
-        if to_read.is_copy:
-            return self._renewed(to_read)
-        source, file, known = to_read.source, to_read.file, to_read.known
-        chunking = self.config.ingest.chunking
-        signature = signature_of(source, chunking, file)
-        if known and known.content_hash == content_hash(data) and known.signature == signature:
-            self.store.touch(known.doc_id, size=file.size, mtime_ns=file.mtime_ns)
-            self.plan.unchanged += 1
-            return None
-        prepared = prepare(source, file, data, chunking, now=self.now)
-        self.new += known is None
-        self.updated += known is not None
-        return prepared
-
-    def _renewed(self, to_read: ToRead) -> Prepared:
+    def _renewed(self, to_read: ToRead) -> tuple[Prepared, list[IndexedChunk]] | Refused:
         """A stored copy, parsed and cut again; what was said of it when it was given stays."""
         assert to_read.known
         document = self.store.document(to_read.known.doc_id)
@@ -236,29 +220,38 @@ class Ingestion:
         source = replace(to_read.source, trust_level=document.trust_level, source_type=document.source_type)
         file = replace(to_read.file, repo=document.repo)
         text = self.store.text_of(document.doc_id) or ""
-        chunking = self.config.ingest.chunking
-        prepared = prepare_text(source, file, text, document.content_hash, chunking, now=self.now)
+        try:
+            prepared = prepare_text(
+                source, file, text, document.content_hash, self.config.ingest.chunking, now=self.now
+            )
+        except Exception as error:  # noqa: BLE001  # one document must never end the run
+            return Refused(f"{type(error).__name__}: {error}", is_failure=True)
         if document.source_id == TEXTS:
             prepared = with_given_fields(
                 prepared, title=document.title, tags=document.tags, trust_level=document.trust_level
             )
-        self.updated += 1
-        return prepared
+        return prepared, indexed_chunks(prepared)
+
+    def _touch(self, to_read: ToRead) -> None:
+        """Note the new time stamp of a file that is as it was."""
+        assert to_read.known
+        self.store.touch(to_read.known.doc_id, size=to_read.file.size, mtime_ns=to_read.file.mtime_ns)
+        self.plan.unchanged += 1
 
     def _note(self, to_read: ToRead, message: str) -> None:
         self.problems.append(
             FileProblem(source_id=to_read.source.id, path=to_read.file.doc_path, message=encodable(message))
         )
 
-    def _refuse(self, to_read: ToRead, error: InvalidInputError) -> None:
+    def _refuse(self, to_read: ToRead, refused: Refused) -> None:
         """Note a file that is no text; what was a text there before is gone."""
-        if to_read.known:
+        if to_read.known and not refused.is_failure:
             self.store.remove(to_read.known.doc_id)
             self.plan.gone.append(to_read.known.doc_id)
-        if error.details.get("problem") == "binary":
+        if refused.is_binary:
             self.plan.skips.append(Skip("binary", to_read.file.doc_path))
         else:
-            self._note(to_read, str(error))
+            self._note(to_read, refused.message)
 
     def _report(self, *, changed: bool, interrupted: bool) -> IngestReport:
         manifest = self.index.current_manifest()

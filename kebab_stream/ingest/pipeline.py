@@ -1,11 +1,11 @@
-"""An ingest from start to end. Files are read ahead while others are processed; all else runs in one worker thread.
+"""An ingest from start to end: files are read ahead, prepared several batches at once, and taken in in their order.
 
 Nothing is visible to searches before the commit. A run that is killed leaves what was there; one that is asked to stop
 commits the files that it has taken in.
 """
 
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -14,18 +14,19 @@ import aiofiles
 import anyio
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 
-from kebab_stream.concurrency import run_blocking
+from kebab_stream.concurrency import leaf_of, run_blocking
 from kebab_stream.config import Config
 from kebab_stream.index.lock import write_lock
 from kebab_stream.ingest.ingestion import Ingestion, IngestRequest
 from kebab_stream.ingest.media import size_limit
 from kebab_stream.ingest.plan import ToRead
+from kebab_stream.ingest.preparing import Outcome, Preparation, Preparers, Read, processes_for
 from kebab_stream.ingest.read import open_regular
+from kebab_stream.ordered import map_ordered
 from kebab_stream.reports import IngestPhase, IngestReport
 
 Progress = Callable[[IngestPhase, int, int], None]
 """Told the phase, how much of it is done, and of how much: files to read, chunks to index again."""
-Read = tuple[ToRead, bytes | OSError]
 
 _FILES_AHEAD = 8
 """Files read but not yet taken: bounds memory to that many times the size limit of a file."""
@@ -65,6 +66,7 @@ async def _ingest(config: Config, request: IngestRequest, progress: Progress, st
     try:
         to_read = await run_blocking(ingestion.scan, request)
         await _take_in_all(ingestion, to_read, progress, stop)
+        await run_blocking(ingestion.drop_replaced_copies)
         if not await _index_all(ingestion, progress, stop):
             return None
         progress("commit", 0, 0)
@@ -77,18 +79,28 @@ async def _ingest(config: Config, request: IngestRequest, progress: Progress, st
 
 
 async def _take_in_all(ingestion: Ingestion, to_read: Sequence[ToRead], progress: Progress, stop: Event) -> None:
-    send, receive = anyio.create_memory_object_stream[Read](_FILES_AHEAD)
+    settings = ingestion.config.ingest
+    preparation = Preparation(chunking=settings.chunking, now=ingestion.now, with_index=ingestion.continues)
+    preparers = Preparers(preparation, processes_for(to_read, settings.processes))
     done = 0
+
+    async def take_in(batch: list[Read], outcomes: list[Outcome]) -> None:
+        nonlocal done
+        await run_blocking(ingestion.take_in, [to_read for to_read, _ in batch], outcomes)
+        done += len(batch)
+        progress("read", done, len(to_read))
+
+    send, receive = anyio.create_memory_object_stream[Read](_FILES_AHEAD)
     try:
         async with receive, anyio.create_task_group() as tasks:
-            tasks.start_soon(_read_all, to_read, send, ingestion.config.ingest.max_file_bytes)
-            while not stop.is_set() and (batch := await _next_batch(receive)):
-                await run_blocking(ingestion.take_in, batch)
-                done += len(batch)
-                progress("read", done, len(to_read))
+            tasks.start_soon(_read_all, to_read, send, settings.max_file_bytes)
+            await map_ordered(_batches(receive, stop), preparers.outcomes, take_in, window=preparers.at_once + 1)
             tasks.cancel_scope.cancel()
-    except BaseExceptionGroup as group:
-        raise group.exceptions[0] from None  # the only one: reading gives its errors to `take_in`
+    except ExceptionGroup as group:
+        raise leaf_of(group) from None
+    finally:
+        with anyio.CancelScope(shield=True):
+            await run_blocking(preparers.close)
     ingestion.not_reached = len(to_read) - done
 
 
@@ -119,6 +131,11 @@ async def _read(path: Path, max_file_bytes: int) -> bytes | OSError:
             return data if len(data) <= limit else OSError(errno.EFBIG, "it has grown beyond ingest.max_file_bytes")
     except OSError as error:
         return error
+
+
+async def _batches(receive: ObjectReceiveStream[Read], stop: Event) -> AsyncIterator[list[Read]]:
+    while not stop.is_set() and (batch := await _next_batch(receive)):
+        yield batch
 
 
 async def _next_batch(receive: ObjectReceiveStream[Read]) -> list[Read]:

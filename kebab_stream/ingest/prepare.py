@@ -1,11 +1,12 @@
 """One file's bytes to what is stored of it: a document, its chunks, and what is indexed of each chunk."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from kebab_stream.analyser import terms
+from kebab_stream.analyser import Script, fold, script_of, terms
 from kebab_stream.config import Chunking, Source
 from kebab_stream.ingest.chunk import CHUNKER_VERSION, chunk
 from kebab_stream.ingest.grammars import code_parser_version
@@ -29,6 +30,20 @@ class Prepared:
     text: str
     """The whole text of the file, as it was parsed."""
     chunks: Sequence[Chunk]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedChunk:
+    """What the indexes know of a chunk."""
+
+    chunk_id: str
+    script: Script
+    frequencies: dict[str, int]
+    """Its terms, and how often each occurs."""
+    folded: bytes
+    """Its text as `fold` gives it, UTF-8."""
+    text: str
+    windows: list[str]
 
 
 def signature_of(source: Source, chunking: Chunking, file: SourceFile) -> str:
@@ -95,6 +110,23 @@ def prepare_text(
         for ordinal, piece in enumerate(chunk(parsed, chunking))
     ]
     return Prepared(document, text, chunks)
+
+
+def indexed_chunks(prepared: Prepared) -> list[IndexedChunk]:
+    """What is indexed of a document."""
+    return [indexed_chunk(chunk, prepared.document) for chunk in prepared.chunks]
+
+
+def indexed_chunk(chunk: Chunk, document: Document) -> IndexedChunk:
+    """What is indexed of a chunk."""
+    return IndexedChunk(
+        chunk_id=chunk.chunk_id,
+        script=script_of(chunk.text),
+        frequencies=dict(Counter(indexed_terms(chunk, document))),
+        folded=fold(chunk.text).encode("utf-8"),
+        text=chunk.text,
+        windows=embedded_windows(chunk.text),
+    )
 
 
 def indexed_terms(chunk: Chunk, document: Document) -> list[str]:

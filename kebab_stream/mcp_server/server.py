@@ -9,6 +9,7 @@ import orjson
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
+from kebab_stream.concurrency import leaf_of
 from kebab_stream.config import Config
 from kebab_stream.errors import InvalidInputError, KebabError
 from kebab_stream.extras import version
@@ -110,9 +111,7 @@ def _tool(name: str) -> Tool:
 
 
 def _record(error: Exception) -> ErrorRecord:
-    """The error, or the first one inside the groups that task groups raise."""
-    while isinstance(error, ExceptionGroup):
-        error = error.exceptions[0]
+    error = leaf_of(error)
     return error_record(error) if isinstance(error, KebabError) else generic_record(error)
 
 

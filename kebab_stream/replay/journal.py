@@ -25,7 +25,9 @@ SUFFIX: Final = ".journal"
 _BLOCK_BYTES: Final = 1 << 20
 _SETTINGS: Final = ("search.", "models.embedding.")
 """Settings that answers depend on."""
-_HOW: Final = ("models.embedding.batch_size", "models.embedding.threads")
+_HOW: Final = tuple(
+    f"models.embedding.{name}" for name in ("batch_size", "threads", "endpoint", "api_key_env", "timeout_s")
+)
 """Those among them that only say how work is done."""
 
 

@@ -13,10 +13,10 @@ from kebab_stream.concurrency import run_blocking, stdin_chunks
 from kebab_stream.config import Config
 from kebab_stream.engine import Engine
 from kebab_stream.errors import InvalidInputError
+from kebab_stream.ordered import map_ordered
 from kebab_stream.replay.answers import Answers
 from kebab_stream.replay.journal import SourceFacts, facts_of
 from kebab_stream.replay.lines import Batch, batches
-from kebab_stream.replay.ordered import map_ordered
 from kebab_stream.replay.pool import Answerer, WorkerPool
 from kebab_stream.replay.results import FileResults, Results, StreamResults, is_regular
 from kebab_stream.replay.tally import Tally, latency_of

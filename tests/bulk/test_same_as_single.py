@@ -23,6 +23,8 @@ items = st.fixed_dictionaries(
     optional={
         "mode": st.sampled_from(["lexical", "vector", "hybrid"]),
         "k": st.integers(0, 60),
+        "per_doc": st.integers(0, 3),
+        "rerank": st.sampled_from([False, False, False, True]),  # no model is set: an error
         "max_tokens": st.integers(1, 4000),
         "snippet_chars": st.integers(1, 500),
         "trace": st.booleans(),
@@ -56,6 +58,8 @@ def single(engine: Engine, item: dict[str, object]) -> bytes:
         query=str(given["query"]),
         mode=given.get("mode", "hybrid"),  # type: ignore[arg-type]  # as drawn
         k=given.get("k"),  # type: ignore[arg-type]  # as drawn
+        per_doc=given.get("per_doc"),  # type: ignore[arg-type]  # as drawn
+        rerank=bool(given.get("rerank")),
         filters=Filters(tag=tuple(given.get("tag", ())), lang=given.get("lang")),  # type: ignore[arg-type]  # as drawn
     )
     shape = ("max_tokens", "snippet_chars", "trace", "cursor")

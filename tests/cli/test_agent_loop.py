@@ -7,7 +7,8 @@ from typing import Any
 from tests.cli.program import kebab
 from tests.paths import FIXTURES
 
-QUERY = ("search", "백업을 복구하는 방법과 backup restore", "--max-tokens", "2000", "--json")
+TOKENS = 16_000
+QUERY = ("search", "백업을 복구하는 방법과 backup restore", "--max-tokens", str(TOKENS), "--json")
 
 
 def pages(data_dir: Path, *, until: int | None = None) -> tuple[list[Any], str | None]:
@@ -18,7 +19,7 @@ def pages(data_dir: Path, *, until: int | None = None) -> tuple[list[Any], str |
         arguments = [] if cursor is None else ["--cursor", cursor]
         done = kebab(*QUERY, *arguments, data_dir=data_dir)
         (response,) = done.lines
-        assert len(done.out.decode().rstrip("\n")) <= 4 * 2000 or len(response["hits"]) == 1
+        assert len(done.out.decode().rstrip("\n")) <= 4 * TOKENS or len(response["hits"]) == 1
         hits += response["hits"]
         cursor = response["next_cursor"]
         if cursor is None:

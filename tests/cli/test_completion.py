@@ -123,6 +123,13 @@ def test_only_a_script_is_answered() -> None:
     assert b"[invalid_input]" in done.err
 
 
+def test_a_word_number_that_is_none_is_told() -> None:
+    done = kebab(extra={"_KEBAB_COMPLETE": "bash_complete", "COMP_WORDS": "kebab se", "COMP_CWORD": "x"})
+
+    assert (done.status, done.out) == (2, b"")
+    assert b'[invalid_input] COMP_CWORD: expected the number of a word in COMP_WORDS, got "x"' in done.err
+
+
 def test_completing_imports_the_command_concerned_and_nothing_heavy() -> None:
     probe = (
         "import json, os, sys\nfrom kebab_stream.cli.main import run\nrun([])\nsys.stdout.flush()\n"

@@ -82,6 +82,13 @@ def test_a_span_beyond_the_end_says_so(fixture_data: Path) -> None:
     assert (done.status, done.out, done.err) == (0, b"", b"no text there: en/backup-runbook.md has 72 lines\n")
 
 
+def test_a_line_beyond_every_file_is_its_end(fixture_data: Path) -> None:
+    last, huge = (kebab("fetch", "span", RUNBOOK, "70", end, data_dir=fixture_data) for end in ("72", "9" * 30))
+
+    assert (last.status, last.out) == (huge.status, huge.out) == (0, last.out)
+    assert last.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "names"),
     [

@@ -47,3 +47,4 @@ def test_a_failure_is_one_line_of_json(fixture_data: Path, arguments: list[str],
     done = kebab("inspect", *arguments, "--json", data_dir=fixture_data)
 
     assert (done.status, done.out, done.error["code"]) == (2, b"", code)
+    assert arguments or done.error["details"]["key"] == "id_or_path"

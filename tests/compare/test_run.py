@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from kebab_stream.compare import compare
-from kebab_stream.errors import InvalidInputError
+from kebab_stream.errors import InvalidInputError, StorageError
 from kebab_stream.reports import ErrorChanges, Latency, TopChanges
 from tests.compare.lines import answered, failed, written
+from tests.limits import public_folder, restricted
 
 A = [
     answered({"query": "same"}, "abc", ms=1),
@@ -102,3 +103,20 @@ def test_empty_files_have_nothing_to_compare(tmp_path: Path) -> None:
     report = compare(written(tmp_path / "a", []), written(tmp_path / "b", []))
 
     assert (report.queries, report.overlap, report.rbo, report.worst) == (0, None, None, ())
+
+
+@pytest.mark.parametrize(("key", "value"), [("score", None), ("score", "1"), ("heading_path", None)])
+def test_a_hit_that_cannot_be_shown_is_refused_with_its_line(tmp_path: Path, key: str, value: object) -> None:
+    spoiled = [answered({"query": "q"}, "ab"), answered({"query": "r"}, "ab")]
+    spoiled[1]["response"]["hits"][1][key] = value
+    b = written(tmp_path / "b", spoiled)
+
+    with pytest.raises(InvalidInputError, match=f"{b} line 2 is no bulk_search_item"):
+        compare(written(tmp_path / "a", [answered({"query": q}, "xy") for q in "qr"]), b)
+
+
+def test_a_file_that_may_not_be_read_is_a_storage_error() -> None:
+    with public_folder() as folder:
+        a = written(folder / "a", A)
+        with restricted(a, 0o000), pytest.raises(StorageError, match=f"cannot read {a}"):
+            compare(a, a)

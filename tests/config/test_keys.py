@@ -131,6 +131,7 @@ def test_the_keys_are_those_of_the_documentation() -> None:
         *(f"models.rerank.{name}" for name in ("model", "model_path", "depth")),
         *(f"models.llm.{name}" for name in ("provider", "endpoint", "model", "api_key_env", "timeout_s")),
         "ingest.max_file_bytes",
+        "ingest.processes",
         *(f"ingest.chunking.{name}" for name in ("target_chars", "overlap_chars", "max_chars")),
         "search.default_k",
         "search.snippet_chars",

@@ -1,6 +1,7 @@
 """Ingests killed at any moment leave the old state or the new one, and the next one mends what is left."""
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -9,12 +10,12 @@ from pathlib import Path
 from tests.embed.test_static import write_model
 from tests.paths import ROOT
 
-KILLS = 105
+KILLS = int(os.environ.get("KILLS", "40"))
 """By each of two processes, one of them with a model."""
 STEPS = {"scan", "first", "rebuild", "edit", "text", "remove"}
 
 
-def test_two_hundred_killed_ingests_leave_one_committed_state_each(tmp_path: Path) -> None:
+def test_killed_ingests_leave_one_committed_state_each(tmp_path: Path) -> None:
     model = write_model(tmp_path / "model")
     counts: Counter[str] = Counter()
     running = []
@@ -28,7 +29,7 @@ def test_two_hundred_killed_ingests_leave_one_committed_state_each(tmp_path: Pat
         counts += Counter(json.loads(out))
 
     sys.stdout.write(f"{dict(counts)}\n")
-    assert counts["kills"] == 2 * KILLS >= 200
-    assert min(counts[name] for name in STEPS) >= 5, counts
-    assert min(counts["old"], counts["new"]) >= 5, counts
-    assert counts["while writing"] >= 20, counts
+    assert counts["kills"] == 2 * KILLS >= 80
+    assert min(counts[name] for name in STEPS) >= KILLS // 20, counts
+    assert min(counts["old"], counts["new"]) >= KILLS // 20, counts
+    assert counts["while writing"] >= KILLS // 5, counts

@@ -18,6 +18,7 @@ from kebab_stream.doctor import diagnose
 from kebab_stream.engine import Engine
 from kebab_stream.errors import IndexCorruptError, IndexLockedError, NotIndexedError, StorageError
 from kebab_stream.index import graph
+from kebab_stream.index.data_folder import remove_own
 from kebab_stream.index.store import STORE_FILE
 from kebab_stream.model import SearchQuery
 from tests.cli.program import kebab
@@ -31,6 +32,25 @@ from tests.limits import largest_file, public_folder, restricted
 from tests.paths import ROOT
 
 INDEX_FILES = (*NAMES, GRAPH)
+
+_EVERYTHING = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from kebab_stream.doctor import diagnose
+from kebab_stream.errors import KebabError
+from tests.durability.damage import library_with_graph
+from tests.durability.states import answers
+library = library_with_graph(Path(sys.argv[1]))
+def code_of(name, action):
+    try:
+        action()
+    except KebabError as error:
+        return error.code
+    return name
+print(code_of("searched", lambda: answers(library.config)), diagnose(lambda: library.config).healthy)
+print(code_of("ingested", lambda: library.ingest(Path(sys.argv[2]))))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -144,12 +164,73 @@ def test_damage_is_never_carried_over_into_a_new_state(library: Library, edited:
     damage(file_of(library, name), "flipped", random.Random(name))
 
     with an_edited_file(library):
-        try:
-            library.ingest(library.root)
-        except IndexCorruptError as error:
-            assert error.hint == "run `kebab ingest --rebuild-index`"  # noqa: PT017  # either is right
-            library.ingest(library.root, rebuild_index=True)
+        library.ingest(library.root)
     assert answers(library.config) == edited
+    check_whole(library.config)
+
+
+@pytest.mark.parametrize("name", INDEX_FILES)
+def test_an_ingest_that_finds_nothing_changed_mends_damaged_index_files(
+    library: Library, right: str, name: str
+) -> None:
+    damage(file_of(library, name), "flipped", random.Random(name))
+
+    assert library.ingest(library.root).changed
+    assert answers(library.config) == right
+    check_whole(library.config)
+    assert not library.ingest(library.root).changed
+
+
+def test_damage_of_files_too_large_to_compare_each_time_is_mended_before_it_is_copied(
+    library: Library, edited: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kebab_stream.ingest.index_update.CHECKED_BYTES", 0)
+    damage(file_of(library, "texts.folded"), "flipped", random.Random(1))
+
+    with an_edited_file(library):
+        library.ingest(library.root)
+    assert answers(library.config) == edited
+    check_whole(library.config)
+
+
+def test_a_link_in_the_place_of_the_index_folder_is_refused_by_everybody(library: Library, tmp_path: Path) -> None:
+    elsewhere = (library.data_dir / "index").rename(tmp_path / "elsewhere")
+    (library.data_dir / "index").symlink_to(elsewhere)
+    before = listing(tmp_path)
+
+    with an_edited_file(library):
+        for action in (
+            functools.partial(answers, library.config),
+            functools.partial(library.ingest, library.root),
+            functools.partial(library.ingest, rebuild_index=True),
+            functools.partial(remove_own, library.data_dir),
+        ):
+            assert "index: a symbolic link" in str(corrupt(action))
+    failed = {check.name for check in diagnose(lambda: library.config).checks if check.status == "fail"}
+    assert failed == {"data_folder", "index", "leftovers"}
+    assert listing(tmp_path) == before
+
+    (library.data_dir / "index").unlink()
+    elsewhere.rename(library.data_dir / "index")
+    library.ingest(library.root)
+    check_whole(library.config)
+
+
+@pytest.mark.parametrize("names", [[STORE_FILE], ["manifest.json"], ["texts.folded", "cache.sqlite", "write.pid"]])
+def test_a_named_pipe_in_the_place_of_a_file_keeps_nobody_waiting(
+    library: Library, right: str, names: list[str]
+) -> None:
+    for name in names:
+        path = next(library.data_dir.rglob(name), library.data_dir / name)
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+    command = [sys.executable, "-c", _EVERYTHING, str(library.data_dir.parent), str(library.root)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+
+    is_store = names == [STORE_FILE]
+    assert done.stdout.split() == ["index_corrupt", "False", "index_corrupt" if is_store else "ingested"]
+    if not is_store:
+        assert answers(library.config) == right
 
 
 def test_a_missing_index_folder_and_strange_ones_beside_it_are_no_obstacle(library: Library, right: str) -> None:

@@ -22,7 +22,7 @@ from tests.durability.states import State, check_whole, path_of, timeless, write
 from tests.embed.test_static import write_model
 from tests.ingest.runs import Library
 
-SECONDS = float(os.environ.get("LOAD_SECONDS", "6"))
+SECONDS = float(os.environ.get("LOAD_SECONDS", "4"))
 READERS = 4
 STATES = 6
 FILES = 12

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab_stream.errors import NotIndexedError, StorageError
+from kebab_stream.errors import IndexCorruptError, NotIndexedError, StorageError
 from kebab_stream.index.data_folder import leftovers, own_paths, remove_own, size_of
 from kebab_stream.index.lock import write_lock
 from kebab_stream.index.snapshot import Snapshot
@@ -68,11 +68,13 @@ def test_a_link_in_the_place_of_the_index_folder_leads_nowhere(data_dir: Path, t
     elsewhere = tmp_path / "elsewhere"
     (data_dir / "index").rename(elsewhere)
     (data_dir / "index").symlink_to(elsewhere)
-    before = everything_in(elsewhere)
+    before, ours = everything_in(elsewhere), everything_in(data_dir)
 
-    remove_own(data_dir)
+    for action in (own_paths, remove_own):
+        with pytest.raises(IndexCorruptError, match="a symbolic link"):
+            action(data_dir)
 
-    assert (data_dir / "index").is_symlink()
+    assert everything_in(data_dir) == ours
     assert everything_in(elsewhere) == before
 
 
@@ -109,3 +111,12 @@ def test_sizes_count_all_files_of_a_folder(tmp_path: Path) -> None:
     put(tmp_path, "a", "b/c", "b/d/e")
 
     assert (size_of(tmp_path), size_of(tmp_path / "a"), size_of(tmp_path / "nothing")) == (12, 4, 0)
+
+
+def test_a_file_in_the_place_of_the_data_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("mine")
+
+    for action in (own_paths, Snapshot.open):
+        with pytest.raises(StorageError, match="it is no folder") as caught:
+            action(tmp_path / "data")
+        assert "storage.data_dir" in str(caught.value.hint)

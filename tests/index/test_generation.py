@@ -5,6 +5,7 @@ import json
 import pickle
 import shutil
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kebab_stream.analyser import ANALYSER_VERSION, Script
@@ -44,7 +45,7 @@ def additions(corpus: Mapping[bytes, bytes]) -> Additions:
         word = chunk_id.hex()
         added.ids.append(chunk_id)
         added.scripts.append(Script(chunk_id[0] % 4))
-        added.lexical.add(["all", *word])
+        added.lexical.add(Counter(["all", *word]))
         added.texts.append(word.encode())
         added.vectors.add(np.frombuffer(chunk_id[: chunk_id[0] % 4 * 4], dtype=np.int8).reshape(-1, 4))
     return added
@@ -94,6 +95,7 @@ def copy_of(folder: Path) -> Iterator[Path]:
 # --- what is written -------------------------------------------------------------------------------------
 
 
+@settings(max_examples=40)  # each writes three generations and waits for the disk
 @given(CORPORA, CORPORA, st.randoms(use_true_random=False))
 def test_the_bytes_do_not_depend_on_what_was_carried_over(before: Corpus, after: Corpus, random: object) -> None:
     changed = {chunk_id: doc_id for chunk_id, doc_id in after.items() if before.get(chunk_id) != doc_id}
@@ -107,6 +109,7 @@ def test_the_bytes_do_not_depend_on_what_was_carried_over(before: Corpus, after:
         assert files_of(Path(place, "2")) == files_of(Path(place, "3"))
 
 
+@settings(max_examples=40)
 @given(CORPORA)
 def test_numbers_follow_the_order_of_the_ids(corpus: Corpus) -> None:
     with TemporaryDirectory() as place:

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from usearch.index import Index
 
-from kebab_stream.config import Chunking
+from kebab_stream.config import Chunking, Embedding
 from kebab_stream.embed import load_embedder
 from kebab_stream.errors import EmbeddingFailedError, IndexCorruptError, RetrievalError, StorageError
 from kebab_stream.index import graph as graph_module
@@ -128,7 +128,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Real:
     corpora = SHARED / "corpora"
     if not corpora.is_dir():
         pytest.skip("the shared corpora are not here")
-    embedder = load_embedder("static", for_ingest=True)
+    embedder = load_embedder(Embedding(), for_ingest=True)
     assert embedder
     pieces = list(islice(real_chunks(corpora), 2000))
     chunks = {

@@ -4,6 +4,7 @@ import json
 import math
 import random
 import string
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -32,7 +33,7 @@ CHUNKS = st.lists(st.lists(TERM, max_size=6), max_size=8)
 def builder_of(chunks: Sequence[Sequence[str]]) -> LexicalBuilder:
     builder = LexicalBuilder()
     for chunk in chunks:
-        builder.add(chunk)
+        builder.add(Counter(chunk))
     return builder
 
 

@@ -1,17 +1,18 @@
 """The write lock: one holder at a time, whatever thread or process, and none once the process is gone."""
 
+import fcntl
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 
 import pytest
 
 from kebab_stream.errors import IndexLockedError, StorageError
-from kebab_stream.index.lock import write_lock
+from kebab_stream.index.lock import LOCK_FILE, is_locked, write_lock
 from tests.limits import largest_file, public_folder, restricted
 from tests.paths import ROOT
 
@@ -113,3 +114,23 @@ def test_a_data_folder_that_cannot_be_written_is_a_storage_error() -> None:
         write_lock(folder),
     ):
         pytest.fail("locked a read-only folder")
+
+
+def test_looking_at_the_lock_tells_whether_it_is_held_and_keeps_no_writer_away(tmp_path: Path) -> None:
+    assert not is_locked(tmp_path)
+    with write_lock(tmp_path):
+        assert is_locked(tmp_path)
+    looking = os.open(tmp_path / LOCK_FILE, os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    Timer(0.01, os.close, [looking]).start()
+
+    with write_lock(tmp_path):
+        pass
+
+
+def test_a_lock_that_may_not_be_opened_is_named(tmp_path: Path) -> None:
+    with public_folder() as folder:
+        (folder / LOCK_FILE).touch()
+        folder.chmod(0o777)
+        with restricted(folder / LOCK_FILE, 0o000), pytest.raises(StorageError, match=LOCK_FILE), write_lock(folder):
+            pytest.fail("locked what may not be opened")

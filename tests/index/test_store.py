@@ -272,8 +272,11 @@ def test_a_full_disk_is_a_storage_error_and_leaves_the_old_state(tmp_path: Path,
 def test_a_missing_store_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
-    for data_dir in (tmp_path, tmp_path / "missing", tmp_path / "file"):
+    for data_dir in (tmp_path, tmp_path / "missing"):
         with pytest.raises(NotIndexedError):
+            Store.open(data_dir)
+    for data_dir in (tmp_path / "file", tmp_path / "file" / "sub"):
+        with pytest.raises(StorageError, match="it is no folder"):
             Store.open(data_dir)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 

@@ -1,0 +1,209 @@
+"""Batches of files to what is stored and indexed of them, for large ingests in processes of their own.
+
+Parsing and analysing are Python code, which the threads of one process cannot share out. A process is a plain Python
+that reads pickled batches from its standard input and writes what became of them to its standard output; it ends when
+its input does, so it never outlives its parent. (`multiprocessing` would run the parent's script in it once more.)
+"""
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import IO, Any
+
+import anyio
+
+from kebab_stream.concurrency import run_blocking
+from kebab_stream.config import Chunking
+from kebab_stream.errors import InvalidInputError, StorageError
+from kebab_stream.ingest.plan import ToRead
+from kebab_stream.ingest.prepare import IndexedChunk, Prepared, indexed_chunks, prepare, signature_of
+from kebab_stream.ingest.read import content_hash
+
+MOST_PROCESSES = 4
+"""One process stores and embeds what the others have prepared; it keeps up with about so many."""
+WORTH_PROCESSES_BYTES = 4 << 20
+"""Starting a process takes as long as preparing half a megabyte."""
+
+_SERVE = "import sys; sys.path[:] = sys.argv[1:]; from kebab_stream.ingest.preparing import serve; serve()"
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A file whose time stamp changed, but nothing that is stored of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file that is no document."""
+
+    message: str
+    is_binary: bool = False
+    is_failure: bool = False
+    """Whether the program failed, not the file: what is known of it stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCopy:
+    """A document whose text only the store has, so that it is prepared where the store is."""
+
+
+Read = tuple[ToRead, bytes | OSError]
+Outcome = tuple[Prepared, list[IndexedChunk]] | Unchanged | Refused | StoredCopy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preparation:
+    """How files are prepared."""
+
+    chunking: Chunking
+    now: datetime
+    with_index: bool
+    """Whether what is indexed is wanted, too; not where all chunks of the store are indexed at the end."""
+
+    def outcomes(self, batch: Sequence[Read]) -> list[Outcome]:
+        """What became of each file of a batch."""
+        return [self._outcome(to_read, data) for to_read, data in batch]
+
+    def _outcome(self, to_read: ToRead, data: bytes | OSError) -> Outcome:
+        if to_read.is_copy:
+            return StoredCopy()
+        if isinstance(data, OSError):
+            return Refused(f"cannot be read: {data.strerror or data}", is_failure=True)
+        try:
+            known = to_read.known
+            if known and (known.content_hash, known.signature) == (content_hash(data), self._signature_of(to_read)):
+                return Unchanged()
+            prepared = prepare(to_read.source, to_read.file, data, self.chunking, now=self.now)
+            return prepared, indexed_chunks(prepared) if self.with_index else []
+        except InvalidInputError as error:
+            return Refused(str(error), is_binary=error.details.get("problem") == "binary")
+        except Exception as error:  # noqa: BLE001  # one file must never end the run
+            return Refused(f"{type(error).__name__}: {error}", is_failure=True)
+
+    def _signature_of(self, to_read: ToRead) -> str:
+        return signature_of(to_read.source, self.chunking, to_read.file)
+
+
+class Preparers:
+    """Up to `processes` that prepare batches at once; with fewer than two, this one does. One starts when needed."""
+
+    def __init__(self, preparation: Preparation, processes: int) -> None:
+        self.at_once = max(processes, 1)
+        self._preparation = preparation
+        self._in_this_process = processes < 2
+        self._turns = anyio.CapacityLimiter(self.at_once)
+        self._all: list[_Process] = []
+        self._idle: list[_Process] = []
+
+    async def outcomes(self, batch: Sequence[Read]) -> list[Outcome]:
+        """What became of each file of a batch.
+
+        Raises:
+            StorageError: a process cannot be started, or was ended by something else.
+        """
+        if self._in_this_process:
+            return await run_blocking(self._preparation.outcomes, batch)
+        async with self._turns:
+            process = self._idle.pop() if self._idle else await run_blocking(self._started)
+            outcomes = await run_blocking(process.outcomes, batch)
+            self._idle.append(process)
+            return outcomes
+
+    def close(self) -> None:
+        """End all processes."""
+        for process in self._all:
+            process.end()
+
+    def _started(self) -> "_Process":
+        process = _Process(self._preparation)
+        self._all.append(process)
+        return process
+
+
+class _Process:
+    """The parent's end of a process."""
+
+    def __init__(self, preparation: Preparation) -> None:
+        try:
+            # A session of its own: Ctrl-C is for the parent, which commits what has been prepared.
+            self._process = subprocess.Popen(  # noqa: S603  # this interpreter, and nothing from outside
+                [sys.executable, "-P", "-c", _SERVE, *sys.path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise _failed(f"cannot be started: {error.strerror or error}") from error
+        self._send(preparation)
+
+    def outcomes(self, batch: Sequence[Read]) -> list[Outcome]:
+        self._send(batch)
+        assert self._process.stdout
+        try:
+            outcomes: list[Outcome] = _read(self._process.stdout)
+        except (EOFError, pickle.UnpicklingError):
+            raise _failed(f"ended with exit status {self._process.wait()}") from None
+        return outcomes
+
+    def end(self) -> None:
+        # Closes the pipes, and waits; what could not be sent to a process that is gone is lost with it.
+        with contextlib.suppress(BrokenPipeError), self._process:
+            self._process.kill()
+
+    def _send(self, what: object) -> None:
+        assert self._process.stdin
+        try:
+            _write(self._process.stdin, what)
+        except BrokenPipeError:
+            raise _failed(f"ended with exit status {self._process.wait()}") from None
+
+
+def processes_for(to_read: Sequence[ToRead], wanted: int) -> int:
+    """How many processes shall prepare these files.
+
+    Args:
+        wanted: `ingest.processes`; 0 lets the size of the files decide.
+    """
+    if wanted:
+        return wanted
+    if sum(one.file.size for one in to_read) < WORTH_PROCESSES_BYTES:
+        return 1
+    return min(_processors(), MOST_PROCESSES)
+
+
+def serve() -> None:
+    """What runs in a process."""
+    incoming, outgoing = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing that a library prints gets between the pickles
+    try:
+        preparation: Preparation = _read(incoming)
+        while True:
+            _write(outgoing, preparation.outcomes(_read(incoming)))
+    except (EOFError, BrokenPipeError):
+        os._exit(0)  # the parent is gone, or has no more
+
+
+def _read(stream: IO[bytes]) -> Any:
+    return pickle.load(stream)  # noqa: S301  # between a process of ours and its parent only
+
+
+def _write(stream: IO[bytes], what: object) -> None:
+    pickle.dump(what, stream, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.flush()
+
+
+def _processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _failed(what: str) -> StorageError:
+    return StorageError(
+        f"a process that prepares files {what}",
+        "is there memory for so many? with ingest.processes = 1 files are prepared in one process",
+    )
