@@ -20,7 +20,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from kebab_stream.config import Chunking
+from kebab_stream.config import Chunking, Embedding
 from kebab_stream.embed import Embedder, load_embedder
 from kebab_stream.index import graph as graph_module
 from kebab_stream.index.generation import Additions, EmbeddingSpec, Generation, write_generation
@@ -44,7 +44,7 @@ SHARES = (1.0, 0.5, 0.1, 0.01)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Build, ask, and print a table."""
     options = parsed(arguments)
-    embedder = load_embedder("static", for_ingest=True)
+    embedder = load_embedder(Embedding())
     assert embedder
     random = np.random.default_rng(options.seed)
     chunks = embedded(embedder, options.corpora, options.windows, random)

@@ -202,6 +202,7 @@ def _words_terms(words: str) -> tuple[str, ...]:
     return (_stem(_without_latin_diacritics(together).strip("_")), *apart)
 
 
+@lru_cache(maxsize=1)  # a chunk is analysed and folded, one after the other
 def _normalised(text: str) -> str:
     visible = _INVISIBLE.sub("", text)
     return unicodedata.normalize("NFKC", _TOO_MANY_MARKS.sub(r"\1", visible))

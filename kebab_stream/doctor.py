@@ -203,7 +203,7 @@ def _model(wanted: Embedding) -> tuple[Check, Embedder | None]:
     """What is to be said of the embedding model, and the model if it can be used."""
     try:
         # As for an ingest, which compares the files with their checksums, where there are any.
-        embedder = load_embedder(wanted, for_ingest=True)
+        embedder = load_embedder(wanted)
         if embedder is None:
             return _skipped("model", "models.embedding.provider is none: searches are lexical"), None
         vectors = embedder.embed_passages(_SAMPLES)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from kebab_stream.embed.protocol import Embedder
 from kebab_stream.embed.settings import EmbeddingSettings, model_id_of
-from kebab_stream.embed.static import BUNDLED_FOLDER, BUNDLED_MODEL, load_static
+from kebab_stream.embed.static import BUNDLED_FOLDER, BUNDLED_MODEL, StaticEmbedder
 from kebab_stream.errors import ConfigInvalidError
 
 __all__ = ["Embedder", "load_embedder", "model_id_of"]
@@ -14,7 +14,6 @@ __all__ = ["Embedder", "load_embedder", "model_id_of"]
 def load_embedder(
     wanted: EmbeddingSettings,
     *,
-    for_ingest: bool = False,
     may_download: bool = False,
     environ: Mapping[str, str] = os.environ,
 ) -> Embedder | None:
@@ -22,7 +21,6 @@ def load_embedder(
 
     Args:
         wanted: the settings.
-        for_ingest: trade load time and memory for speed over many texts; the vectors are the same bits.
         may_download: whether fastembed's provider may download a model that is not on this machine.
         environ: has the key of a server, where the settings name a variable for it.
 
@@ -35,7 +33,7 @@ def load_embedder(
         case "none":
             return None
         case "static":
-            return _load_static(wanted, for_ingest=for_ingest)
+            return _load_static(wanted)
         case "fastembed":
             from kebab_stream.embed.fastembed_model import load_fastembed  # late: heavy
             from kebab_stream.embed.profile import profile_of
@@ -48,15 +46,15 @@ def load_embedder(
             return load_remote(provider, wanted, profile_of(wanted), environ)
 
 
-def _load_static(wanted: EmbeddingSettings, *, for_ingest: bool) -> Embedder:
+def _load_static(wanted: EmbeddingSettings) -> Embedder:
     floor = max(wanted.score_floor, 0.0)
     if wanted.model_path is not None:
         folder = wanted.model_path.resolve()
-        return load_static(folder, model_id=model_id_of(wanted), for_ingest=for_ingest, score_floor=floor)
+        return StaticEmbedder(folder, model_id=model_id_of(wanted), score_floor=floor)
     if wanted.model != BUNDLED_MODEL:
         raise ConfigInvalidError(
             f"models.embedding.model: no static model {wanted.model!r} is bundled",
             f"use {BUNDLED_MODEL!r}, or name the folder of the model in models.embedding.model_path",
             {"key": "models.embedding.model", "value": wanted.model},
         )
-    return load_static(BUNDLED_FOLDER, model_id=BUNDLED_MODEL, for_ingest=for_ingest, score_floor=floor)
+    return StaticEmbedder(BUNDLED_FOLDER, model_id=BUNDLED_MODEL, score_floor=floor)

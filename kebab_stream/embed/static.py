@@ -3,7 +3,7 @@
     vector(text) = normalise(Σ_t weight[t] · row[t])        over the tokens t of the text, unknown ones left out
 
 Reads the model2vec layout by hand: `model.safetensors` (int8 rows, one float32 weight a row), `tokenizer.json`, and
-`SHA256SUMS` of the two. A search touches a dozen rows, so the file stays mapped; ingest multiplies the table out once.
+`SHA256SUMS` of the two. A search touches a dozen rows, so the file stays mapped; an ingest multiplies it out once.
 
 The bits of a vector depend on its text alone. Each product is one float32 multiplication, the sum runs in float64 in
 the order of the tokens, one text at a time, and BLAS, whose order of summation varies, has no part in it.
@@ -11,9 +11,8 @@ the order of the tokens, one text at a time, and BLAS, whose order of summation 
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -49,84 +48,82 @@ BATCH_CHARS = 1 << 20
 HEADER_BYTES = 1 << 20
 WEIGHT_LIMIT = 1e30
 """Keeps weight times row inside float32."""
-BATCH_TOKENS = 1024
-"""Rows gathered at once for several texts: 1 MB of 256 dimensions stays in a processor's cache."""
 BLOCK_TOKENS = 4096
-"""Rows gathered at once for one text, however long it is."""
+"""Rows gathered at once: 4 MB of 256 dimensions, however long the text."""
 LOOKED_UP_CHARS = 4096
 """Characters after which looking tokens up has cost about as much as loading the tokenizer, which is quicker then."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class StaticEmbedder:
     """An `Embedder` over a table of token vectors; safe to use from several threads.
+
+    Opening one maps its files. What passages need, the tokenizer and the table multiplied out, comes with the first
+    of them: an ingest that finds nothing new does without.
 
     A query is tokenised on the calling thread. Passages are tokenised by as many threads as the tokenizer's own
     `TOKENIZERS_PARALLELISM` and `RAYON_NUM_THREADS` allow, which are left to the user. Once that has happened,
     a process started by fork (not by spawn) says so on stderr and tokenises on one thread; the vectors are the same.
     """
 
-    model_id: str
-    fingerprint: str
-    tokens: "_Tokens"
-    rows: NDArray[np.int8]
-    """(vocabulary, dim), mapped."""
-    weights: NDArray[np.float32]
-    """(vocabulary,)."""
-    table: NDArray[np.float32] | None
-    """(vocabulary, dim): weight times row, or None where it is computed row by row."""
-    score_floor: float = 0.0
+    def __init__(self, folder: Path, *, model_id: str, score_floor: float = 0.0) -> None:
+        """Open the model in `folder`.
+
+        Raises:
+            ModelUnavailableError: a file is missing, damaged, or does not fit the others. A file with other bytes than
+                its checksum says is found by the first passages.
+        """
+        self.model_id = model_id
+        self.score_floor = score_floor
+        self._folder = folder
+        with _translated(folder):
+            self.fingerprint = _fingerprint(folder)
+            self.rows, self.weights = _read_table(folder / WEIGHTS_FILE)
+            self._tokens = _Tokens(folder)
+            _check(self.rows, self.weights, vocabulary=self._tokens.count)
 
     @property
     def dim(self) -> int:
         return int(self.rows.shape[1])
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of texts: shape (len(texts), dim), rows of L2 norm 1, or of zeros where no token is known."""
+        """Vectors of texts: shape (len(texts), dim), rows of L2 norm 1, or of zeros where no token is known.
+
+        Raises:
+            ModelUnavailableError: the model's files are not those that their checksums were taken of.
+        """
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        for start, stop in _batches(texts, count=BATCH_TEXTS, size=BATCH_CHARS):
-            encodings = self.tokens.of_passages([_encodable(text) for text in texts[start:stop]])
-            token_ids = [_known(encoding.ids) for encoding in encodings]
-            for first, last in _batches(token_ids, count=BATCH_TEXTS, size=BATCH_TOKENS):
-                vectors[start + first : start + last] = self._vectors(token_ids[first:last])
+        for start, stop in _batches(texts):
+            encodings = self._tokens.of_passages([_encodable(text) for text in texts[start:stop]])
+            vectors[start:stop] = _sums([encoding.ids for encoding in encodings], self._passage_rows, self.dim)
         return vectors
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Vector of one text: shape (dim,), the same bits as `embed_passages` gives it."""
-        vector: NDArray[np.float32] = self._vectors([_known(self.tokens.of_query(_encodable(text)))])[0]
+        vector: NDArray[np.float32] = _sums([self._tokens.of_query(_encodable(text))], self._query_rows, self.dim)[0]
         return vector
 
-    def _vectors(self, token_ids: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
-        """The vectors of texts given by their known tokens, shape (texts, dim)."""
-        totals = np.zeros((len(token_ids), self.dim), dtype=np.float64)
-        lengths = np.array([len(ids) for ids in token_ids])
-        known = np.flatnonzero(lengths)
-        if len(token_ids) == 1:  # however long
-            for start in range(0, lengths[0], BLOCK_TOKENS):
-                rows = self._weighted_rows(token_ids[0][start : start + BLOCK_TOKENS])
-                totals[0] += np.add.reduce(rows, axis=0, dtype=np.float64)
-        elif len(known):
-            starts = (np.cumsum(lengths) - lengths)[known]
-            rows = self._weighted_rows(np.concatenate(token_ids))
-            totals[known] = np.add.reduceat(rows, starts, axis=0, dtype=np.float64)
-        norms = np.sqrt(np.add.reduce(np.square(totals), axis=1, keepdims=True))
-        np.divide(totals, norms, out=totals, where=norms > 0)
-        return totals.astype(np.float32)
-
-    def _weighted_rows(self, ids: NDArray[np.intp]) -> NDArray[np.float32]:
-        if self.table is not None:
-            return self.table.take(ids, axis=0)
+    def _query_rows(self, ids: NDArray[np.intp]) -> NDArray[np.float32]:
         return _weighted(self.rows.take(ids, axis=0), self.weights.take(ids))
+
+    def _passage_rows(self, ids: NDArray[np.intp]) -> NDArray[np.float32]:
+        return self.table.take(ids, axis=0)
+
+    @cached_property
+    def table(self) -> NDArray[np.float32]:
+        """(vocabulary, dim): weight times row, of files that are sound: vectors from damaged ones would stay."""
+        with _translated(self._folder):
+            _check_sums(self._folder)
+        return _weighted(self.rows, self.weights)
 
 
 class _Tokens:
     """The ids of texts' tokens: of passages by the tokenizer's own code, of the first few queries by look-ups."""
 
-    def __init__(self, folder: Path, *, for_ingest: bool) -> None:
+    def __init__(self, folder: Path) -> None:
         """Raises OSError or ValueError where a file is missing or damaged."""
         self._file = folder / TOKENIZER_FILE
         mapped = folder / VOCABULARY_FILE
-        self._mapped = None if for_ingest or not mapped.is_file() else MappedUnigram.open(mapped)
+        self._mapped = MappedUnigram.open(mapped) if mapped.is_file() else None
         self._looked_up = 0
         self.count = len(self._mapped.ids) if self._mapped else self._tokenizer.get_vocab_size()
 
@@ -146,24 +143,19 @@ class _Tokens:
             return _read_tokenizer(self._file)
 
 
-def load_static(folder: Path, *, model_id: str, for_ingest: bool, score_floor: float = 0.0) -> StaticEmbedder:
-    """Load the model in `folder`: its tokenizer is parsed, its rows are mapped.
-
-    `for_ingest` the rows are multiplied out, and the files compared with their checksums: what is made with damaged
-    weights would stay in the index.
-
-    Raises:
-        ModelUnavailableError: a file is missing, damaged, or does not fit the others.
-    """
-    with _translated(folder):
-        if for_ingest:
-            _check_sums(folder)
-        fingerprint = _fingerprint(folder)
-        rows, weights = _read_table(folder / WEIGHTS_FILE)
-        tokens = _Tokens(folder, for_ingest=for_ingest)
-        _check(rows, weights, vocabulary=tokens.count)
-    table = _weighted(rows, weights) if for_ingest else None
-    return StaticEmbedder(model_id, fingerprint, tokens, rows, weights, table, score_floor)
+def _sums(
+    token_ids: Sequence[Sequence[int]], rows_of: Callable[[NDArray[np.intp]], NDArray[np.float32]], dim: int
+) -> NDArray[np.float32]:
+    """The vectors of texts given by their tokens, shape (texts, dim)."""
+    totals = np.zeros((len(token_ids), dim), dtype=np.float64)
+    for total, text_ids in zip(totals, token_ids, strict=True):
+        ids = np.array(text_ids, dtype=np.intp)
+        ids = ids[ids != UNKNOWN_TOKEN]
+        for start in range(0, len(ids), BLOCK_TOKENS):
+            total += np.add.reduce(rows_of(ids[start : start + BLOCK_TOKENS]), axis=0, dtype=np.float64)
+    norms = np.sqrt(np.add.reduce(np.square(totals), axis=1, keepdims=True))
+    np.divide(totals, norms, out=totals, where=norms > 0)
+    return totals.astype(np.float32)
 
 
 @contextmanager
@@ -270,19 +262,13 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _known(token_ids: Sequence[int]) -> NDArray[np.intp]:
-    ids = np.array(token_ids, dtype=np.intp)
-    known: NDArray[np.intp] = ids[ids != UNKNOWN_TOKEN]
-    return known
-
-
-def _batches(items: Sequence[Sized], *, count: int, size: int) -> Iterator[tuple[int, int]]:
-    """(start, stop) of runs of at most `count` items of at most `size` together, at least one item each."""
-    start = total = 0
-    for number, item in enumerate(items):
-        if number > start and (number - start == count or total + len(item) > size):
+def _batches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """(start, stop) of runs of at most BATCH_TEXTS texts and BATCH_CHARS characters, at least one text each."""
+    start = chars = 0
+    for number, text in enumerate(texts):
+        if number > start and (number - start == BATCH_TEXTS or chars + len(text) > BATCH_CHARS):
             yield start, number
-            start, total = number, 0
-        total += len(item)
-    if start < len(items):
-        yield start, len(items)
+            start, chars = number, 0
+        chars += len(text)
+    if start < len(texts):
+        yield start, len(texts)

@@ -71,7 +71,7 @@ def _temporary_folder() -> Iterator[Path]:
 
 
 def _index(config: Config, folder: Path, progress: Callable[[int, int], None]) -> None:
-    embedder = load_embedder(config.models.embedding, for_ingest=True)
+    embedder = load_embedder(config.models.embedding)
     data_dir = config.storage.data_dir
     wish = graph_above(config.search.vector_index, config.search.exact_below)
     with (

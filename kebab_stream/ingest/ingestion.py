@@ -76,7 +76,7 @@ class Ingestion:
             ModelUnavailableError: the embedding model cannot be loaded.
         """
         started = perf_counter()
-        embedder = load_embedder(config.models.embedding, for_ingest=True, may_download=True)
+        embedder = load_embedder(config.models.embedding, may_download=True)
         with ExitStack() as opened:
             store = opened.enter_context(closing(StoreWriter.open(config.storage.data_dir)))
             wish = graph_above(config.search.vector_index, config.search.exact_below)

@@ -94,7 +94,7 @@ async def _take_in_all(ingestion: Ingestion, to_read: Sequence[ToRead], progress
     try:
         async with receive, anyio.create_task_group() as tasks:
             tasks.start_soon(_read_all, to_read, send, settings.max_file_bytes)
-            await map_ordered(_batches(receive, stop), preparers.outcomes, take_in, window=preparers.at_once + 1)
+            await map_ordered(_batches(receive, stop), preparers.outcomes, take_in, window=2 * preparers.at_once + 1)
             tasks.cancel_scope.cancel()
     except ExceptionGroup as group:
         raise leaf_of(group) from None

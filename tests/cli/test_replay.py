@@ -258,6 +258,9 @@ def test_fail_makes_failed_lines_count(fixture_data: Path) -> None:
         (["none.ndjson", "-o", "-"], "invalid_input", "cannot read none.ndjson: No such file"),
         ([".", "-o", "-"], "invalid_input", ". is a folder"),
         (["q", "-o", "q"], "invalid_input", "q is the input too"),
+        (["a.journal", "-o", "a", "--force"], "invalid_input", "a.journal, the journal, is the input too"),
+        (["q", "-o", "a" * 300], "io_error", "cannot write aaaa"),
+        (["q", "-o", "a", "--ray-ship"], "invalid_input", "--ray-ship sends the index to a cluster"),
         (["q"], "invalid_input", "no output given"),
         (["q", "-o", "-", "--workers", "0"], "invalid_input", "--workers: expected a whole number from 1 to 1024"),
         (["q", "-o", "a", "--resume", "--force"], "invalid_input", "--resume keeps what --force replaces"),
@@ -267,9 +270,11 @@ def test_fail_makes_failed_lines_count(fixture_data: Path) -> None:
 def test_what_cannot_be_done_is_told(
     fixture_data: Path, tmp_path: Path, arguments: list[str], code: str, message: str
 ) -> None:
-    (tmp_path / "q").write_bytes(b'{"query":"a"}\n')
+    for name in ("q", "a.journal"):
+        (tmp_path / name).write_bytes(b'{"query":"a"}\n')
     done = kebab("replay", *arguments, "--json", data_dir=fixture_data, cwd=tmp_path)
 
+    assert (tmp_path / "a.journal").read_bytes() == b'{"query":"a"}\n'
     assert (done.status, done.out, done.error["code"]) == (2, b"", code)
     assert done.error["message"].startswith(message)
 

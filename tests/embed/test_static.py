@@ -15,7 +15,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from kebab_stream.config import Embedding
 from kebab_stream.embed import load_embedder, static
-from kebab_stream.embed.static import BUNDLED_FOLDER, StaticEmbedder, load_static
+from kebab_stream.embed.static import BUNDLED_FOLDER, StaticEmbedder
 from kebab_stream.errors import ConfigInvalidError, ModelUnavailableError
 from tests.paths import ROOT, SHARED
 
@@ -27,12 +27,12 @@ TEXTS = st.one_of(ANY_TEXT, WORDS)
 
 @pytest.fixture(scope="module")
 def searcher() -> StaticEmbedder:
-    return load_static(BUNDLED_FOLDER, model_id="bundled", for_ingest=False)
+    return StaticEmbedder(BUNDLED_FOLDER, model_id="bundled")
 
 
 @pytest.fixture(scope="module")
 def ingester() -> StaticEmbedder:
-    return load_static(BUNDLED_FOLDER, model_id="bundled", for_ingest=True)
+    return StaticEmbedder(BUNDLED_FOLDER, model_id="bundled")
 
 
 def safetensors(rows: NDArray[np.generic], weights: NDArray[np.generic], row_kind: str = "I8") -> bytes:
@@ -65,9 +65,8 @@ def write_model(folder: Path, rows: NDArray[np.int8] = ROWS, weights: NDArray[np
 # --- what a vector is ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("for_ingest", [False, True])
-def test_a_vector_is_the_normalised_weighted_sum_of_the_known_tokens(tmp_path: Path, for_ingest: bool) -> None:
-    embedder = load_static(write_model(tmp_path), model_id="tiny", for_ingest=for_ingest)
+def test_a_vector_is_the_normalised_weighted_sum_of_the_known_tokens(tmp_path: Path) -> None:
+    embedder = StaticEmbedder(write_model(tmp_path), model_id="tiny")
 
     vectors = embedder.embed_passages(["cat", "cat bird dog dog", "bird", "cat anticat", ""])
 
@@ -79,13 +78,13 @@ def test_a_vector_is_the_normalised_weighted_sum_of_the_known_tokens(tmp_path: P
 def test_a_small_part_survives_large_ones_that_cancel(tmp_path: Path) -> None:
     rows = np.array([[0, 0], [127, 0], [1, 0], [-127, 0]], dtype=np.int8)
     weights = np.array([1, 2**20, 2**-10, 2**20], dtype="<f4")
-    embedder = load_static(write_model(tmp_path, rows, weights), model_id="tiny", for_ingest=False)
+    embedder = StaticEmbedder(write_model(tmp_path, rows, weights), model_id="tiny")
 
     np.testing.assert_array_equal(embedder.embed_query("cat dog anticat"), np.array([1, 0], dtype=np.float32))
 
 
 def test_settings_of_the_tokenizer_file_neither_cut_a_text_nor_pad_a_batch(tmp_path: Path) -> None:
-    embedder = load_static(write_model(tmp_path), model_id="tiny", for_ingest=False)
+    embedder = StaticEmbedder(write_model(tmp_path), model_id="tiny")
 
     np.testing.assert_array_equal(
         embedder.embed_query("bird bird bird bird bird cat"), np.array([1, 0, 0], dtype=np.float32)
@@ -145,19 +144,24 @@ def test_tokenising_on_one_thread_or_several_gives_the_same_bits(
 
 
 def test_a_text_longer_than_a_block_is_summed_whole(tmp_path: Path) -> None:
-    embedder = load_static(write_model(tmp_path), model_id="tiny", for_ingest=False)
+    embedder = StaticEmbedder(write_model(tmp_path), model_id="tiny")
     text = "cat " * static.BLOCK_TOKENS + "dog " * 2 * static.BLOCK_TOKENS
 
     np.testing.assert_allclose(embedder.embed_query(text), [0.6, 0.8, 0], rtol=1e-6)
 
 
-@given(lengths=st.lists(st.sampled_from([0, 1, 40, 200]), max_size=12), count=st.integers(1, 5))
-def test_batches_are_bounded_and_cover_all_items_in_order(lengths: list[int], count: int) -> None:
-    batches = list(static._batches(["x" * length for length in lengths], count=count, size=100))
+@given(lengths=st.lists(st.sampled_from([0, 1, 400_000, 2_000_000]), max_size=12))
+def test_batches_are_bounded_and_cover_all_texts_in_order(lengths: list[int]) -> None:
+    texts = ["x" * length for length in lengths]
 
-    assert [number for start, stop in batches for number in range(start, stop)] == list(range(len(lengths)))
-    assert all(stop - start <= count for start, stop in batches)
-    assert all(stop - start == 1 or sum(lengths[start:stop]) <= 100 for start, stop in batches)
+    batches = list(static._batches(texts))
+
+    assert [number for start, stop in batches for number in range(start, stop)] == list(range(len(texts)))
+    assert all(stop - start == 1 or sum(lengths[start:stop]) <= static.BATCH_CHARS for start, stop in batches)
+
+
+def test_many_short_texts_make_several_batches() -> None:
+    assert list(static._batches(["x"] * 1500)) == [(0, 1024), (1024, 1500)]
 
 
 _FASTEMBED = """
@@ -197,8 +201,10 @@ def test_the_bundled_files_are_those_whose_checksums_are_recorded() -> None:
         assert hashlib.sha256((BUNDLED_FOLDER / name).read_bytes()).hexdigest() == checksum
 
 
-def test_a_search_keeps_the_rows_mapped_and_read_only(searcher: StaticEmbedder) -> None:
-    assert searcher.table is None
+def test_a_search_keeps_the_rows_mapped_and_read_only() -> None:
+    searcher = StaticEmbedder(BUNDLED_FOLDER, model_id="bundled")
+    searcher.embed_query("검색")
+    assert "table" not in vars(searcher)  # 60 MB, for passages only
     assert not searcher.rows.flags.writeable
     assert not searcher.rows.flags.owndata
 
@@ -212,7 +218,7 @@ def test_another_folder_loads_under_its_own_name_and_dimension(tmp_path: Path) -
 
 def test_the_fingerprint_follows_the_weights_and_not_the_place(tmp_path: Path) -> None:
     def fingerprint(folder: Path) -> str:
-        return load_static(folder, model_id="tiny", for_ingest=False).fingerprint
+        return StaticEmbedder(folder, model_id="tiny").fingerprint
 
     one = write_model(tmp_path / "one")
     same = write_model(tmp_path / "same")
@@ -227,7 +233,7 @@ def test_the_fingerprint_follows_recorded_checksums(tmp_path: Path) -> None:
     fingerprints = set()
     for sums in ("aa  model.safetensors\n", "bb  model.safetensors\n"):
         (folder / "SHA256SUMS").write_text(sums)
-        fingerprints.add(load_static(folder, model_id="tiny", for_ingest=False).fingerprint)
+        fingerprints.add(StaticEmbedder(folder, model_id="tiny").fingerprint)
 
     assert len(fingerprints) == 2
 
@@ -238,13 +244,13 @@ def test_an_ingest_refuses_a_model_that_is_not_the_one_of_its_checksums(tmp_path
     names = ("model.safetensors", "tokenizer.json")
     lines = [f"{hashlib.sha256((folder / file).read_bytes()).hexdigest()}  {file}\n" for file in names]
     (folder / "SHA256SUMS").write_text("".join(lines))
-    load_static(folder, model_id="tiny", for_ingest=True)
+    StaticEmbedder(folder, model_id="tiny").embed_passages(["cat"])
     content = (folder / name).read_bytes()
     (folder / name).write_bytes(content.replace(b" ", b"\n", 1) if name == "tokenizer.json" else content[:-1] + b"\1")
 
-    load_static(folder, model_id="tiny", for_ingest=False)  # a search does not read it all
+    StaticEmbedder(folder, model_id="tiny").embed_query("cat")  # a search does not read it all
     with pytest.raises(ModelUnavailableError, match=f"{name}: its checksum is not the one in SHA256SUMS"):
-        load_static(folder, model_id="tiny", for_ingest=True)
+        StaticEmbedder(folder, model_id="tiny").embed_passages(["cat"])
 
 
 TABLE = safetensors(ROWS, WEIGHTS)
@@ -306,7 +312,7 @@ def test_a_damaged_installation_is_told_from_a_damaged_folder_of_the_user(
     monkeypatch.setattr(static, "BUNDLED_FOLDER", tmp_path)
 
     with pytest.raises(ModelUnavailableError) as caught:
-        load_static(tmp_path, model_id="tiny", for_ingest=False)
+        StaticEmbedder(tmp_path, model_id="tiny")
 
     assert caught.value.hint is not None
     assert "install the package again" in caught.value.hint
@@ -316,7 +322,7 @@ def test_a_damaged_installation_is_told_from_a_damaged_folder_of_the_user(
 
 
 def test_static_is_the_bundled_model() -> None:
-    embedder = load_embedder(Embedding(), for_ingest=True)
+    embedder = load_embedder(Embedding())
 
     assert embedder is not None
     assert (embedder.model_id, embedder.dim) == ("static-koen-256", 256)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from kebab_stream.embed.static import BUNDLED_FOLDER, LOOKED_UP_CHARS, TOKENIZER_FILE, VOCABULARY_FILE, load_static
+from kebab_stream.embed.static import BUNDLED_FOLDER, LOOKED_UP_CHARS, TOKENIZER_FILE, VOCABULARY_FILE, StaticEmbedder
 from kebab_stream.embed.unigram import MappedUnigram, is_common, words
 from kebab_stream.errors import ModelUnavailableError
 from tools.write_vocabulary import vocabulary_bytes
@@ -57,7 +57,7 @@ def test_the_file_is_the_one_made_from_the_tokenizer() -> None:
 
 
 def test_a_query_has_the_same_vector_looked_up_or_tokenised() -> None:
-    embedder = load_static(BUNDLED_FOLDER, model_id="bundled", for_ingest=False)
+    embedder = StaticEmbedder(BUNDLED_FOLDER, model_id="bundled")
     first = embedder.embed_query("한국어 검색 engine")
     embedder.embed_query("long " * LOOKED_UP_CHARS)  # from here on the library is quicker
     assert embedder.embed_query("한국어 검색 engine").tobytes() == first.tobytes()
@@ -70,7 +70,7 @@ def test_a_cut_or_strange_file_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / VOCABULARY_FILE).unlink()
     (tmp_path / VOCABULARY_FILE).write_bytes(content)
     with pytest.raises(ModelUnavailableError, match=VOCABULARY_FILE):
-        load_static(tmp_path, model_id="damaged", for_ingest=False)
+        StaticEmbedder(tmp_path, model_id="damaged")
 
 
 def test_a_damaged_tokenizer_is_named_when_it_is_needed(tmp_path: Path) -> None:
@@ -78,6 +78,6 @@ def test_a_damaged_tokenizer_is_named_when_it_is_needed(tmp_path: Path) -> None:
         (tmp_path / file.name).symlink_to(file)
     (tmp_path / TOKENIZER_FILE).unlink()
     (tmp_path / TOKENIZER_FILE).write_text("{}")
-    embedder = load_static(tmp_path, model_id="damaged", for_ingest=False)
+    embedder = StaticEmbedder(tmp_path, model_id="damaged")
     with pytest.raises(ModelUnavailableError, match=TOKENIZER_FILE):
         embedder.embed_query("long " * LOOKED_UP_CHARS)

@@ -128,7 +128,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Real:
     corpora = SHARED / "corpora"
     if not corpora.is_dir():
         pytest.skip("the shared corpora are not here")
-    embedder = load_embedder(Embedding(), for_ingest=True)
+    embedder = load_embedder(Embedding())
     assert embedder
     pieces = list(islice(real_chunks(corpora), 2000))
     chunks = {

@@ -26,6 +26,7 @@ from kebab_stream.ingest.preparing import (
 )
 from kebab_stream.ingest.read import content_hash
 from kebab_stream.ingest.walk import SourceFile
+from kebab_stream.model import DocId
 
 SOURCE = Source(id="notes", root=Path("/notes"))
 PREPARATION = Preparation(chunking=Chunking(), now=datetime(2026, 1, 2, tzinfo=UTC), with_index=True)
@@ -40,7 +41,9 @@ def stamp_of(one: Read) -> FileStamp:
     to_read, data = one
     assert isinstance(data, bytes)
     signature = signature_of(SOURCE, Chunking(), to_read.file)
-    return FileStamp(doc_id="a" * 32, size=len(data), mtime_ns=0, content_hash=content_hash(data), signature=signature)
+    return FileStamp(
+        doc_id=DocId("a" * 32), size=len(data), mtime_ns=0, content_hash=content_hash(data), signature=signature
+    )
 
 
 BATCH = [

@@ -21,7 +21,6 @@ from kebab_stream.embed.static import (
     UNKNOWN_TOKEN,
     WEIGHTS_FILE,
     StaticEmbedder,
-    load_static,
 )
 from tools.static_model import __main__ as recipe
 from tools.static_model import vocabulary
@@ -99,7 +98,7 @@ def train(folder: Path, params: FitParams) -> Path:
 
 def own_rank_share(model: Path) -> float:
     """How many of 40 new English sentences have their own translation nearest."""
-    embedder = load_static(model, model_id="toy", for_ingest=True)
+    embedder = StaticEmbedder(model, model_id="toy")
     rng = random.Random(8)
     english, korean = zip(*(sentence(rng) for _ in range(40)), strict=True)
     scores = embedder.embed_passages(english) @ embedder.embed_passages(korean).T
@@ -133,7 +132,7 @@ def test_particles_come_off_and_camel_case_is_parted(toy_model: Path) -> None:
 
 @pytest.fixture(scope="module")
 def released() -> StaticEmbedder:
-    return load_static(BUNDLED_FOLDER, model_id="released", for_ingest=True)
+    return StaticEmbedder(BUNDLED_FOLDER, model_id="released")
 
 
 def test_the_released_model_written_again_has_the_same_bytes(released: StaticEmbedder, tmp_path: Path) -> None:
@@ -148,8 +147,6 @@ def test_the_released_model_written_again_has_the_same_bytes(released: StaticEmb
 
 
 def test_released_rows_multiplied_out_are_quantised_to_the_same_rows_again(released: StaticEmbedder) -> None:
-    assert released.table is not None
-
     rows, weights = quantised(released.table)
 
     known = slice(UNKNOWN_TOKEN + 1, None)
