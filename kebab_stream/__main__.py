@@ -4,6 +4,7 @@ Ctrl-C leaves quietly from here on. What Python does before, some 15 ms, is its 
 a traceback. So this module, and the package's own, import next to nothing.
 """
 
+import gc
 import os
 import signal
 
@@ -16,6 +17,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, lambda *_: os._exit(_EXIT_INTERRUPTED))
     # numpy would start a thread for each core that only burns time: no BLAS routine is called (embed/static.py).
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Python looks for cycles of garbage after each 700 new objects; importing makes many, and none of it is garbage.
+    gc.set_threshold(20_000)
     from kebab_stream.cli.main import main as run_command_line  # late: this takes most of the start-up
 
     run_command_line()

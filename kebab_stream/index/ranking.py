@@ -32,6 +32,12 @@ def top(scores: NDArray[np.float64], limit: int, eligible: NDArray[np.bool_]) ->
     return numbers[np.argsort(-values, kind="stable")[: max(limit, 0)]]  # numbers ascend, equal scores keep their order
 
 
+def union_of(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Chunk numbers that are among either, ascending, each once. (`np.union1d` imports numpy.ma: 6 ms of start-up.)"""
+    numbers: NDArray[np.int64] = np.sort(np.concatenate([some, others]))
+    return numbers[np.diff(numbers, prepend=-1) > 0]
+
+
 def _reached_by(limit: int, values: NDArray[np.float64]) -> float:
     """A high score that at least `limit` of the values reach: the `limit`-th best of the maxima of equal groups.
 

@@ -12,9 +12,10 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from io import FileIO
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import Self
 
 from kebab_stream.errors import IndexCorruptError, NotIndexedError, StorageError
 from kebab_stream.index.checksum import CHECKED_BYTES, blocks, checksum, is_regular, open_at_once
@@ -108,7 +109,7 @@ class Store:
                 store.close()
         raise StorageError(f"{path} is replaced again and again", "search again")
 
-    def _check(self, file: BinaryIO) -> None:
+    def _check(self, file: FileIO) -> None:
         """Raises IndexCorruptError if the file is cut short, or small enough to compare and not what was written."""
         size = os.fstat(file.fileno()).st_size
         ((pages, page_size),) = self.rows("SELECT * FROM pragma_page_count, pragma_page_size")
@@ -312,7 +313,7 @@ def _check_version(connection: sqlite3.Connection, path: Path) -> None:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _opened(path: Path) -> Iterator[FileIO]:
     """The file of a store as bytes."""
     try:
         with open(path, "rb", buffering=0, opener=open_at_once) as file:  # Path.open takes no opener
@@ -329,7 +330,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def _checksums(file: BinaryIO) -> tuple[bytes, bytes]:
+def _checksums(file: FileIO) -> tuple[bytes, bytes]:
     """What the checksum of a store is, and what it should be, as bytes. Reads all of the file."""
     before, stored = file.read(_CHECKSUM_AT), file.read(_CHECKSUM_BYTES)
     return checksum(chain([before], blocks(file))).to_bytes(_CHECKSUM_BYTES, "big"), stored
@@ -343,7 +344,7 @@ def write_checksum(path: Path) -> None:
         file.write(found)
 
 
-def _check_sum(path: Path, file: BinaryIO) -> None:
+def _check_sum(path: Path, file: FileIO) -> None:
     found, expected = _checksums(file)
     if found != expected:
         raise store_corrupt(path, "its bytes are not those that were written")

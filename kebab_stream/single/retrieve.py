@@ -13,7 +13,7 @@ from kebab_stream.embed import Embedder
 from kebab_stream.errors import EmbeddingsDisabledError, ModelUnavailableError
 from kebab_stream.index.generation import Generation
 from kebab_stream.index.graph import graph_above
-from kebab_stream.index.ranking import rounded, top
+from kebab_stream.index.ranking import rounded, top, union_of
 from kebab_stream.model import Mode, ScoreKind
 from kebab_stream.single.fusion import Floats, Numbers, above_floor, convex, ranks_in, rrf, weight_across
 from kebab_stream.single.per_doc import within_limit
@@ -219,7 +219,7 @@ def _vector_side(
     present = vectors.has_vector
     numbers = _worth_comparing(generation, query, cut.allowed, cut.depth, path)
     if numbers is not None:
-        numbers = numbers if found is None else np.union1d(numbers, found)
+        numbers = numbers if found is None else union_of(numbers, found)
         compared = np.zeros(vectors.n_chunks, dtype=np.bool_)
         compared[numbers] = True
         present &= compared
@@ -265,7 +265,7 @@ def _fuse(
 ) -> Ranking:
     """`familiar`: (n_chunks,) whether a chunk is in the script of the query. `floor`: the cosine that counts as 0."""
     started = perf_counter()
-    union = np.union1d(lexical.best, vector.best)
+    union = union_of(lexical.best, vector.best)
     if settings.fusion == "convex":
         weight = settings.fusion_weight
         share = np.count_nonzero(familiar) / max(len(familiar), 1)
