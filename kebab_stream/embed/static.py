@@ -35,7 +35,7 @@ BUNDLED_FOLDER = Path(__file__).parent / "static_koen_256"
 WEIGHTS_FILE = "model.safetensors"
 TOKENIZER_FILE = "tokenizer.json"
 VOCABULARY_FILE = "vocabulary.bin"
-"""Made from the tokenizer's file, so neither checksums nor the fingerprint need it; a folder may do without."""
+"""Made from the tokenizer's file, and knows its checksum, so the fingerprint does without it, and a folder may too."""
 SUMS_FILE = "SHA256SUMS"
 
 ALGORITHM = "static.1"
@@ -123,7 +123,7 @@ class _Tokens:
         """Raises OSError or ValueError where a file is missing or damaged."""
         self._file = folder / TOKENIZER_FILE
         mapped = folder / VOCABULARY_FILE
-        self._mapped = MappedUnigram.open(mapped) if mapped.is_file() else None
+        self._mapped = MappedUnigram.open(mapped, self._file) if mapped.is_file() else None
         self._looked_up = 0
         self.count = len(self._mapped.ids) if self._mapped else self._tokenizer.get_vocab_size()
 

@@ -6,7 +6,7 @@ they need not agree: `is_common` tells the texts for which they do.
 
 `vocabulary.bin` is written from `tokenizer.json` by `tools/write_vocabulary.py`. All numbers are little-endian:
 
-    magic, count, score of an unknown character (`HEADER`)
+    magic, checksum of `tokenizer.json`, checksum of what follows it, count, score of an unknown character (`HEADER`)
     | scores float64[count] | ids uint32[count] | ends uint32[count] | the pieces' UTF-8, in the order of their bytes
 """
 
@@ -20,10 +20,15 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+from isal import isal_zlib
 from numpy.typing import NDArray
 
-MAGIC = b"unigram1"
-HEADER = np.dtype([("magic", "S8"), ("count", "<u8"), ("unknown_score", "<f8")])
+MAGIC = b"unigram2"
+HEADER = np.dtype(
+    [("magic", "S8"), ("made_from", "<u4"), ("checksum", "<u4"), ("count", "<u8"), ("unknown_score", "<f8")]
+)
+CHECKED_FROM = 16
+"""Where the part of the header begins that the file's own checksum covers, with all that follows."""
 UNKNOWN_PENALTY = 10.0
 """How much less likely than the least likely piece an unknown character is, as a difference of logarithms."""
 
@@ -51,19 +56,22 @@ class MappedUnigram:
     unknown_score: float
 
     @classmethod
-    def open(cls, path: Path) -> "MappedUnigram":
-        """Map the file; only its header is read.
+    def open(cls, path: Path, tokenizer: Path) -> "MappedUnigram":
+        """Map the file, and compare it with its checksum and the one of the tokenizer it was made from: 0.5 ms.
 
         Raises:
-            OSError: it cannot be read.
-            ValueError: it is no such file, or it is cut.
+            OSError: one of the two cannot be read.
+            ValueError: it is no such file, or damaged, or made from another tokenizer.
         """
-        with path.open("rb") as file:
-            header = np.frombuffer(file.read(HEADER.itemsize).ljust(HEADER.itemsize, b"\0"), HEADER)[0]
-        count = int(header["count"])
-        if header["magic"] != MAGIC or path.stat().st_size < HEADER.itemsize + _BYTES_PER_PIECE * count:
-            raise ValueError(f"{path.name}: no vocabulary of pieces, or cut")
+        if path.stat().st_size < HEADER.itemsize:
+            raise ValueError(f"{path.name}: cut")
         mapped = np.memmap(path, np.uint8, mode="r")
+        header = mapped[: HEADER.itemsize].view(HEADER)[0]
+        if header["magic"] != MAGIC or isal_zlib.crc32(mapped[CHECKED_FROM:]) != header["checksum"]:
+            raise ValueError(f"{path.name}: damaged, or of another version")
+        if isal_zlib.crc32(tokenizer.read_bytes()) != header["made_from"]:
+            raise ValueError(f"{path.name}: made from another {tokenizer.name}; a model does without this file")
+        count = int(header["count"])
         content = mapped[HEADER.itemsize :]
         scores, ids, ends, pieces = np.split(content, [8 * count, 12 * count, _BYTES_PER_PIECE * count])
         return cls(

@@ -2,17 +2,20 @@
 
 Parsing and analysing are Python code, which the threads of one process cannot share out. A process is a plain Python
 that reads pickled batches from its standard input and writes what became of them to its standard output; it ends when
-its input does, so it never outlives its parent. (`multiprocessing` would run the parent's script in it once more.)
+its input does, so it does not outlive its parent. (`multiprocessing` would run the parent's script in it once more.)
+A file over which a process ends, of a parser's bug or for want of memory, is refused, and another process goes on.
 """
 
 import contextlib
 import os
 import pickle
+import select
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from threading import Thread
 from typing import IO, Any
 
 import anyio
@@ -90,7 +93,7 @@ class Preparation:
 
 
 class Preparers:
-    """Up to `processes` that prepare batches at once; with fewer than two, this one does. One starts when needed."""
+    """Up to `processes` that prepare batches at once; with fewer than two, this one does, a batch at a time."""
 
     def __init__(self, preparation: Preparation, processes: int) -> None:
         self.at_once = max(processes, 1)
@@ -104,20 +107,28 @@ class Preparers:
         """What became of each file of a batch.
 
         Raises:
-            StorageError: a process cannot be started, or was ended by something else.
+            StorageError: a process cannot be started.
         """
-        if self._in_this_process:
-            return await run_blocking(self._preparation.outcomes, batch)
-        async with self._turns:
-            process = self._idle.pop() if self._idle else await run_blocking(self._started)
-            outcomes = await run_blocking(process.outcomes, batch)
-            self._idle.append(process)
-            return outcomes
+        work = self._preparation.outcomes if self._in_this_process else self._elsewhere
+        return await run_blocking(work, batch, limiter=self._turns)
 
     def close(self) -> None:
         """End all processes."""
         for process in self._all:
             process.end()
+
+    def _elsewhere(self, batch: Sequence[Read]) -> list[Outcome]:
+        """What a process makes of a batch. If it ends over it, each file is tried alone, to find which it was."""
+        process = self._idle.pop() if self._idle else self._started()
+        try:
+            outcomes = process.outcomes(batch)
+        except _EndedError as ended:
+            process.end()
+            if len(batch) > 1:
+                return [outcome for one in batch for outcome in self._elsewhere([one])]
+            return [Refused(f"the process that parsed it {ended}", is_failure=True)]
+        self._idle.append(process)
+        return outcomes
 
     def _started(self) -> "_Process":
         process = _Process(self._preparation)
@@ -125,29 +136,32 @@ class Preparers:
         return process
 
 
+class _EndedError(Exception):
+    """A process is gone, though nobody ended it; says how."""
+
+
 class _Process:
     """The parent's end of a process."""
 
     def __init__(self, preparation: Preparation) -> None:
+        """Start a process, and wait until it can prepare. Raises StorageError."""
+        command = [sys.executable, "-P", "-c", _SERVE, *sys.path]
         try:
             # A session of its own: Ctrl-C is for the parent, which commits what has been prepared.
             self._process = subprocess.Popen(  # noqa: S603  # this interpreter, and nothing from outside
-                [sys.executable, "-P", "-c", _SERVE, *sys.path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                start_new_session=True,
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
             )
         except OSError as error:
-            raise _failed(f"cannot be started: {error.strerror or error}") from error
-        self._send(preparation)
+            raise _not_started(str(error)) from error
+        try:
+            self._ask(preparation)
+        except _EndedError as ended:
+            self.end()
+            raise _not_started(f"it {ended}") from ended
 
     def outcomes(self, batch: Sequence[Read]) -> list[Outcome]:
-        self._send(batch)
-        assert self._process.stdout
-        try:
-            outcomes: list[Outcome] = _read(self._process.stdout)
-        except (EOFError, pickle.UnpicklingError):
-            raise _failed(f"ended with exit status {self._process.wait()}") from None
+        """Raises _EndedError."""
+        outcomes: list[Outcome] = self._ask(batch)
         return outcomes
 
     def end(self) -> None:
@@ -155,12 +169,14 @@ class _Process:
         with contextlib.suppress(BrokenPipeError), self._process:
             self._process.kill()
 
-    def _send(self, what: object) -> None:
+    def _ask(self, question: object) -> Any:
         assert self._process.stdin
+        assert self._process.stdout
         try:
-            _write(self._process.stdin, what)
-        except BrokenPipeError:
-            raise _failed(f"ended with exit status {self._process.wait()}") from None
+            _write(self._process.stdin, question)
+            return _read(self._process.stdout)
+        except (BrokenPipeError, EOFError, pickle.UnpicklingError):
+            raise _EndedError(f"ended with exit status {self._process.wait()}") from None
 
 
 def processes_for(to_read: Sequence[ToRead], wanted: int) -> int:
@@ -169,6 +185,8 @@ def processes_for(to_read: Sequence[ToRead], wanted: int) -> int:
     Args:
         wanted: `ingest.processes`; 0 lets the size of the files decide.
     """
+    if not sys.executable:  # a program that has Python inside
+        return 1
     if wanted:
         return wanted
     if sum(one.file.size for one in to_read) < WORTH_PROCESSES_BYTES:
@@ -178,14 +196,22 @@ def processes_for(to_read: Sequence[ToRead], wanted: int) -> int:
 
 def serve() -> None:
     """What runs in a process."""
+    Thread(target=_end_with_parent, daemon=True).start()
     incoming, outgoing = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that a library prints gets between the pickles
-    try:
+    with contextlib.suppress(EOFError, BrokenPipeError):  # the parent is gone, or has no more
         preparation: Preparation = _read(incoming)
+        _write(outgoing, "ready")
         while True:
             _write(outgoing, preparation.outcomes(_read(incoming)))
-    except (EOFError, BrokenPipeError):
-        os._exit(0)  # the parent is gone, or has no more
+
+
+def _end_with_parent() -> None:
+    """End this process, whatever it is busy with, when nobody holds the other end of its standard input any more."""
+    hang_up = select.poll()
+    hang_up.register(0, 0)
+    hang_up.poll()
+    os._exit(0)
 
 
 def _read(stream: IO[bytes]) -> Any:
@@ -202,8 +228,8 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _failed(what: str) -> StorageError:
+def _not_started(problem: str) -> StorageError:
     return StorageError(
-        f"a process that prepares files {what}",
-        "is there memory for so many? with ingest.processes = 1 files are prepared in one process",
+        f"a process that parses files cannot be started: {problem}",
+        "with ingest.processes = 1 all is done in one process",
     )

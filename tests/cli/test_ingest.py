@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import COMMAND, environment, kebab
+from tests.ingest.test_preparing import is_running
 from tests.wire import checked
 
 
@@ -107,7 +108,7 @@ def test_ctrl_c_keeps_what_is_complete_and_says_so(tmp_path: Path) -> None:
         (tmp_path / "notes" / f"{number:04}.md").write_text(f"# {number}\n\n" + "some words of a note. " * 100)
     started = subprocess.Popen(
         [*COMMAND, "ingest", str(tmp_path / "notes"), "--json", "--progress"],
-        env=environment(tmp_path / "data"),
+        env=environment(tmp_path / "data", {"KEBAB_INGEST_PROCESSES": "2"}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -115,9 +116,12 @@ def test_ctrl_c_keeps_what_is_complete_and_says_so(tmp_path: Path) -> None:
     for line in started.stderr:
         if checked(line)["phase"] == "read":
             break
+    children = Path(f"/proc/{started.pid}/task/{started.pid}/children")
+    parsing = [int(pid) for pid in children.read_text().split()] if children.exists() else []
     started.send_signal(signal.SIGINT)
     out, _ = started.communicate(timeout=60)
 
+    assert not any(map(is_running, parsing))
     report = checked(out.removesuffix(b"\n"))
     assert started.returncode == 130
     assert report["interrupted"]

@@ -75,6 +75,16 @@ def test_a_command_loads_no_more_than_it_needs(fixture_data: Path, arguments: li
     assert loops == []
 
 
+def test_an_ingest_that_finds_nothing_new_loads_no_tokenizer(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# Coffee\n")
+    first, _ = loaded("ingest", str(tmp_path / "notes"), data_dir=tmp_path / "data")
+    second, _ = loaded("ingest", data_dir=tmp_path / "data")
+
+    assert "tokenizers" in first
+    assert "tokenizers" not in second
+
+
 def test_a_search_does_not_make_the_classes_of_other_commands(fixture_data: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _PROBE, "search", "coffee", "--json"],

@@ -13,7 +13,7 @@ from kebab_stream.embed.unigram import MappedUnigram, is_common, words
 from kebab_stream.errors import ModelUnavailableError
 from tools.write_vocabulary import vocabulary_bytes
 
-MAPPED = MappedUnigram.open(BUNDLED_FOLDER / VOCABULARY_FILE)
+MAPPED = MappedUnigram.open(BUNDLED_FOLDER / VOCABULARY_FILE, BUNDLED_FOLDER / TOKENIZER_FILE)
 TOKENIZER = Tokenizer.from_file(str(BUNDLED_FOLDER / TOKENIZER_FILE))
 PIECES = [piece for piece, _ in json.loads((BUNDLED_FOLDER / TOKENIZER_FILE).read_bytes())["model"]["vocab"]]
 UNKNOWN = 0
@@ -63,21 +63,29 @@ def test_a_query_has_the_same_vector_looked_up_or_tokenised() -> None:
     assert embedder.embed_query("한국어 검색 engine").tobytes() == first.tobytes()
 
 
-@pytest.mark.parametrize("content", [b"", b"unigram1", b"unigram1" + (9).to_bytes(8, "little") + bytes(60), bytes(99)])
-def test_a_cut_or_strange_file_is_named(tmp_path: Path, content: bytes) -> None:
+def a_copy(folder: Path, name: str, content: bytes) -> Path:
+    """The bundled model with other content in one file."""
     for file in BUNDLED_FOLDER.iterdir():
-        (tmp_path / file.name).symlink_to(file)
-    (tmp_path / VOCABULARY_FILE).unlink()
-    (tmp_path / VOCABULARY_FILE).write_bytes(content)
+        (folder / file.name).symlink_to(file)
+    (folder / name).unlink()
+    (folder / name).write_bytes(content)
+    return folder
+
+
+WHOLE = (BUNDLED_FOLDER / VOCABULARY_FILE).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", WHOLE[:20], WHOLE[:-1], WHOLE + b"x", bytes(99), WHOLE[:500_000] + b"\1" + WHOLE[500_001:]],
+)
+def test_a_cut_or_damaged_file_is_named(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(ModelUnavailableError, match=VOCABULARY_FILE):
-        StaticEmbedder(tmp_path, model_id="damaged")
+        StaticEmbedder(a_copy(tmp_path, VOCABULARY_FILE, content), model_id="damaged")
 
 
-def test_a_damaged_tokenizer_is_named_when_it_is_needed(tmp_path: Path) -> None:
-    for file in BUNDLED_FOLDER.iterdir():
-        (tmp_path / file.name).symlink_to(file)
-    (tmp_path / TOKENIZER_FILE).unlink()
-    (tmp_path / TOKENIZER_FILE).write_text("{}")
-    embedder = StaticEmbedder(tmp_path, model_id="damaged")
-    with pytest.raises(ModelUnavailableError, match=TOKENIZER_FILE):
-        embedder.embed_query("long " * LOOKED_UP_CHARS)
+def test_a_file_of_another_tokenizer_is_refused(tmp_path: Path) -> None:
+    tokenizer = (BUNDLED_FOLDER / TOKENIZER_FILE).read_bytes()
+    folder = a_copy(tmp_path, TOKENIZER_FILE, tokenizer.replace(b"-11.62", b"-11.63", 1))
+    with pytest.raises(ModelUnavailableError, match="made from another tokenizer"):
+        StaticEmbedder(folder, model_id="mixed")

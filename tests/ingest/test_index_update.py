@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kebab_stream.analyser import ANALYSER_VERSION
-from kebab_stream.config import Embedding, Models
+from kebab_stream.config import Embedding, Ingest, Models
 from kebab_stream.errors import IndexCorruptError, NotIndexedError
 from kebab_stream.index import generation
 from kebab_stream.ingest import prepare
 from tests.embed.test_static import ROWS, write_model
 from tests.index.test_generation import NAMES
 from tests.ingest.runs import Library
+from tests.paths import ROOT
 
 SENTENCES = ["cat dog.", "dog anticat bird!", "# cat", "## dog", "nothing known here", "---", "", "```", "- cat\n- dog"]
 TEXTS = st.lists(st.sampled_from(SENTENCES), max_size=6).map("\n\n".join)
@@ -87,6 +88,22 @@ def test_the_order_of_writing_files_makes_no_difference(tmp_path: Path, model: P
 
     assert libraries[0].index_files() == libraries[1].index_files()
     assert libraries[0].rows(EVERY_ROW) == libraries[1].rows(EVERY_ROW)
+
+
+def test_the_number_of_processes_makes_no_difference(tmp_path: Path, model: Path) -> None:
+    libraries = []
+    for processes in (1, 2, 3):
+        library = Library.at(tmp_path / str(processes), model)
+        config = replace(library.config, ingest=Ingest(processes=processes))
+        library = replace(library, config=config)
+        library.update({path.name: path.read_bytes() for path in sorted((ROOT / "docs").glob("*.md"))})
+        library.update({"ingest.md": "# Cats\n\ncat dog 고양이", "search.md": None})
+        libraries.append(library)
+
+    one, *others = libraries
+    for other in others:
+        assert one.index_files() == other.index_files()
+        assert one.rows(EVERY_ROW) == other.rows(EVERY_ROW)
 
 
 # --- new ones for every real change ----------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from kebab_stream.embed.static import SUMS_FILE, TOKENIZER_FILE, WEIGHTS_FILE
+from kebab_stream.embed.static import SUMS_FILE, TOKENIZER_FILE, VOCABULARY_FILE, WEIGHTS_FILE
 
 CONFIG_FILE: Final = "config.json"
 INT8_MAX: Final = 127
@@ -40,6 +40,7 @@ def write_model(folder: Path, rows: NDArray[np.int8], weights: NDArray[np.float3
     folder.mkdir(parents=True, exist_ok=True)
     (folder / WEIGHTS_FILE).write_bytes(safetensors(rows, weights))
     shutil.copyfile(tokenizer, folder / TOKENIZER_FILE)
+    (folder / VOCABULARY_FILE).unlink(missing_ok=True)  # made from the tokenizer that was there before
     (folder / CONFIG_FILE).write_text(_config(*rows.shape), encoding="utf-8")
     sums = [f"{_checksum(folder / name)}  {name}\n" for name in (WEIGHTS_FILE, TOKENIZER_FILE)]
     (folder / SUMS_FILE).write_text("".join(sums), encoding="utf-8")
