@@ -37,6 +37,8 @@ def command(a: Path, b: Path, by: str, k: int, html: Path | None) -> None:
     told = common()
     if not _K[0] <= k <= _K[1]:
         raise InvalidInputError(f"--k: expected a whole number from {_K[0]} to {_K[1]}, got {k}")
+    if html is not None and any(_is_same_file(html, path) for path in (a, b)):
+        raise InvalidInputError(f"--html: {html} is one of the two that are compared", "write the page elsewhere")
     from kebab_stream.compare import compare  # late: a wrong argument is told sooner
 
     report = compare(a, b, by="document" if by == "document" else "chunk", k=k)
@@ -51,6 +53,14 @@ def command(a: Path, b: Path, by: str, k: int, html: Path | None) -> None:
         write_line(report)
     else:
         write_text(_text(report))
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file; not if one of them leads nowhere."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def _text(report: CompareReport) -> str:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _STREAM = "-"
 _MOST_WORKERS = 1024
-_INTERRUPTED = "interrupted: what is written stays, and --resume goes on from there"
+_INTERRUPTED = "interrupted: what is written stays"
+_GOES_ON = ", and --resume goes on from there"
 _EPILOG = """\b
 Examples:
   kebab replay queries.ndjson -o results.ndjson
@@ -38,6 +39,7 @@ Examples:
 @click.option("--fail", is_flag=True, help="Exit 1 when any query failed.")
 @click.option("--progress", is_flag=True, help="With --json: lines of replay_progress.v1 on stderr.")
 @click.option("--ray", metavar="ADDRESS", help="Work on this Ray cluster (needs the extra `ray`).")
+@click.option("--ray-ship", is_flag=True, help="Send the index to its nodes, which do not see the data folder.")
 @common_options
 def command(
     queries: str,
@@ -48,6 +50,7 @@ def command(
     fail: bool,
     progress: bool,
     ray: str | None,
+    ray_ship: bool,
 ) -> AsyncWork:
     """Answer each line of the file QUERIES (`-` is stdin) as `kebab search --bulk --json` does, in order.
 
@@ -56,6 +59,8 @@ def command(
     """
     told = common()
     _check(queries, output, workers, resume=resume, force=force)
+    if ray_ship and not ray:
+        raise InvalidInputError("--ray-ship sends the index to a cluster", "--ray ADDRESS says to which")
     config = settings()
     from kebab_stream.replay import ReplayRequest  # late: a wrong argument is told sooner
 
@@ -66,6 +71,7 @@ def command(
         resume=resume,
         force=force,
         ray=ray,
+        ray_ship=ray_ship,
     )
     form: Form = "none"
     if not told.quiet:
@@ -95,7 +101,8 @@ async def _replay(told: Common, config: Config, request: "ReplayRequest", form: 
             report = await replay(config, request, progress)
     except get_cancelled_exc_class():
         if request.target and not told.quiet:
-            warn(WarningRecord(code="interrupted", message=_INTERRUPTED), as_json=told.json)
+            message = _INTERRUPTED + (_GOES_ON if request.can_be_resumed else "")
+            warn(WarningRecord(code="interrupted", message=message), as_json=told.json)
         raise
     _tell(report, told, to_stderr=request.target is None)
     return 1 if fail and report.failed else 0

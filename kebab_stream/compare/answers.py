@@ -41,10 +41,10 @@ class Answer:
         return tuple(
             ComparedHit(
                 id=one,
-                doc_path=str(hit.get("doc_path", "")),
-                heading_path=tuple(map(str, hit.get("heading_path", ()))),
+                doc_path=hit.get("doc_path", ""),
+                heading_path=tuple(hit.get("heading_path", ())),
                 score=hit.get("score", 0.0),
-                snippet=" ".join(str(hit.get("snippet", "")).split())[:_SNIPPET_CHARS],
+                snippet=" ".join(hit.get("snippet", "").split())[:_SNIPPET_CHARS],
             )
             for one, hit in zip(self.ids[:count], self.hits, strict=False)
         )
@@ -87,16 +87,16 @@ def _answer(path: Path, number: int, line: bytes, by: By) -> Answer:
     try:
         response, error, echo = value["response"], value["error"], value["query"]
         hits: dict[str, dict[str, Any]] = {}
-        for hit in response["hits"] if response else ():
-            hits.setdefault(str(hit[_KEYS[by]]), _sound(hit))
-        trace = response["trace"] if response else None
+        for hit in response["hits"] if error is None else ():
+            hits.setdefault(_of_type(str, hit[_KEYS[by]]), _sound(hit))
+        trace = response["trace"] if error is None else None
         return Answer(
             query=_query(echo),
             id=echo.get("id") if isinstance(echo, dict) else None,
             ids=tuple(hits),
             hits=tuple(hits.values()),
-            error=str(error["code"]) if error else None,
-            total_ms=float(trace["timing"]["total_ms"]) if trace else None,
+            error=None if error is None else _of_type(str, error["code"]),
+            total_ms=None if trace is None else float(_of_type((int, float), trace["timing"]["total_ms"])),
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise InvalidInputError(
@@ -108,9 +108,17 @@ def _answer(path: Path, number: int, line: bytes, by: By) -> Answer:
 
 def _sound(hit: dict[str, Any]) -> dict[str, Any]:
     """A hit. Raises TypeError if a report could not show it."""
-    if type(hit.get("score", 0.0)) not in (int, float) or not isinstance(hit.get("heading_path", []), list):
-        raise TypeError
+    _of_type((int, float), hit.get("score", 0.0))
+    for text in (hit.get("doc_path", ""), hit.get("snippet", ""), *_of_type(list, hit.get("heading_path", []))):
+        _of_type(str, text)
     return hit
+
+
+def _of_type(wanted: type | tuple[type, ...], value: Any) -> Any:
+    """The value. Raises TypeError if it is of another type; true and false are no numbers."""
+    if not isinstance(value, wanted) or isinstance(value, bool):
+        raise TypeError
+    return value
 
 
 def _query(echo: Any) -> str:

@@ -8,6 +8,18 @@ from kebab_stream.evaluate.style import STYLE
 from kebab_stream.reports import ComparedHit, ComparedQuery, ComparedRun, CompareReport
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+_LAYOUT: Final = """
+.plots figure:first-child { grid-row: span 2; }
+@media (max-width: 720px) {
+  .plots figure:first-child { grid-row: auto; }
+  .texts thead { display: none; }
+  .texts tr, .texts td, .texts td:first-child { display: block; width: auto; }
+  .texts td { border-bottom: none; }
+  .texts td:nth-child(2)::before { content: "A"; font-weight: 600; }
+  .texts td:nth-child(3)::before { content: "B"; font-weight: 600; }
+  .texts tr { border-bottom: 1px solid var(--line); }
+}
+"""
 _ROW: Final = 24
 _LEFT: Final = 110
 _RIGHT: Final = 70
@@ -20,7 +32,7 @@ def page(report: CompareReport) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n',
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-        f"<title>Changed answers: {names}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
+        f"<title>Changed answers: {names}</title>\n<style>{STYLE}{_LAYOUT}</style>\n</head>\n<body>\n",
         f"<header><h1>Changed answers</h1><p>{names}</p></header>\n<main>\n",
         *_overview(report),
         *_worst(report),
@@ -70,14 +82,15 @@ def _worst(report: CompareReport) -> Iterator[str]:
 def _worst_row(one: ComparedQuery) -> Sequence[str]:
     note = f"line {one.line}; rank-biased overlap {one.rbo:.3f}, overlap {one.overlap:.3f}"
     query = f'{shown(one.query)}<p class="note">{note}</p>'
-    return (query, _hits(one.a, one.b), _hits(one.b, one.a))
+    return (query, _hits(one.a, one.b, "B"), _hits(one.b, one.a, "A"))
 
 
-def _hits(hits: Sequence[ComparedHit], others: Sequence[ComparedHit]) -> str:
+def _hits(hits: Sequence[ComparedHit], others: Sequence[ComparedHit], run: str) -> str:
+    """Hits of one run; the others are the first ones of `run`, beyond which nobody looks here."""
     places = {hit.id: place for place, hit in enumerate(others, start=1)}
     items = []
     for hit in hits:
-        where = f"there {places[hit.id]}" if hit.id in places else "not there"
+        where = f"at {places[hit.id]} in {run}" if hit.id in places else f"not among the first of {run}"
         name = " › ".join(shown(part) for part in (hit.doc_path, *hit.heading_path))
         items.append(
             f'<p><code>{name}</code> <span class="note">{hit.score:.3f}, {where}</span></p>'

@@ -119,7 +119,7 @@ class Preparers:
 
     def _elsewhere(self, batch: Sequence[Read]) -> list[Outcome]:
         """What a process makes of a batch. If it ends over it, each file is tried alone, to find which it was."""
-        process = self._idle.pop() if self._idle else self._started()
+        process = self._free()
         try:
             outcomes = process.outcomes(batch)
         except _EndedError as ended:
@@ -130,7 +130,9 @@ class Preparers:
         self._idle.append(process)
         return outcomes
 
-    def _started(self) -> "_Process":
+    def _free(self) -> "_Process":
+        with contextlib.suppress(IndexError):  # threads come here at once: looking first would not do
+            return self._idle.pop()
         process = _Process(self._preparation)
         self._all.append(process)
         return process

@@ -1,11 +1,12 @@
 """The journal of a run: what it was about, then one line for each batch that is in the output.
 
-A line is written after the output it speaks of, and has the checksum of that output. So whatever a crash left behind,
-what can be trusted is what the output still has: no order of writes is relied on, and nothing but the first line of the
-journal is synced before the end.
+A line is written after the output it speaks of, and has a checksum of that output and of itself. So whatever a crash
+left behind, what can be trusted is what both files still have: no order of writes is relied on, and nothing but the
+first line of the journal is synced before the end.
 """
 
 import hashlib
+import io
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -19,8 +20,10 @@ from kebab_stream.render import to_json
 from kebab_stream.replay.lines import Position
 from kebab_stream.replay.tally import Tally
 
-FORMAT: Final = "kebab-replay-journal.1"
+FORMAT: Final = "kebab-replay-journal.2"
 SUFFIX: Final = ".journal"
+BEGINNING: Final = b'{"journal":"kebab-replay-journal.'
+"""Of every journal, whatever its format."""
 
 _BLOCK_BYTES: Final = 1 << 20
 _SETTINGS: Final = ("search.", "models.embedding.")
@@ -52,9 +55,9 @@ class State:
     tally: Tally = field(default_factory=Tally)
     finished: bool = False
 
-    def after(self, position: Position, output: bytes, tally: Tally) -> "State":
-        """The state after a batch whose output and counts these are."""
-        return State(position=position, output=self.output + len(output), tally=self.tally + tally)
+    def after(self, position: Position, size: int, tally: Tally) -> "State":
+        """The state after a batch whose output has this size, and whose counts these are."""
+        return State(position=position, output=self.output + size, tally=self.tally + tally)
 
 
 def facts_of(file: BinaryIO) -> SourceFacts:
@@ -101,13 +104,13 @@ def changes(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
 
 def entry(state: State, output: bytes, tally: Tally) -> bytes:
-    """The line that says how `state` came about: by this output, which counts so."""
-    return _line(state, _checksum(output), tally)
+    """The line about a batch: the state after it, its own output and its own counts."""
+    return _line(state, io.BytesIO(output), tally)
 
 
 def last_entry(state: State) -> bytes:
     """The line that says that a run is finished."""
-    return _line(replace(state, finished=True), _checksum(b""), Tally())
+    return _line(replace(state, finished=True), io.BytesIO(), Tally())
 
 
 def read_header(journal: BinaryIO) -> dict[str, Any] | None:
@@ -131,30 +134,26 @@ def trusted(journal: BinaryIO, output: BinaryIO) -> tuple[State, int]:
 def _followed(journal: BinaryIO, output: BinaryIO) -> Iterator[tuple[State, int]]:
     state = State()
     while isinstance(line := _whole_line(journal), dict):
-        try:
-            position = Position(line["offset"], line["lines"])
-            size, checksum, tally = line["output"] - state.output, line["checksum"], Tally.from_json(line["tally"])
-            finished = line["finished"]
-        except (KeyError, TypeError, ValueError, AttributeError):
+        size, expected = line.get("size"), line.pop("checksum", None)
+        if not isinstance(size, int) or expected != _checksum(line, output, size):
             return
-        data = output.read(size) if size else b""
-        if len(data) != size or _checksum(data) != checksum:
-            return
-        state = replace(state.after(position, data, tally), finished=finished)
+        position = Position(line["offset"], line["lines"])
+        state = replace(state.after(position, size, Tally.from_json(line["tally"])), finished=line["finished"])
         yield state, journal.tell()
 
 
-def _line(state: State, checksum: str, tally: Tally) -> bytes:
+def _line(state: State, output: BinaryIO, tally: Tally) -> bytes:
     position = state.position
+    size = output.seek(0, io.SEEK_END)
+    output.seek(0)
     fields = {
         "offset": position.offset,
         "lines": position.lines,
-        "output": state.output,
-        "checksum": checksum,
+        "size": size,
         "finished": state.finished,
         "tally": tally.as_json(),
     }
-    return to_json(fields) + b"\n"
+    return to_json({**fields, "checksum": _checksum(fields, output, size)}) + b"\n"
 
 
 def _whole_line(journal: BinaryIO) -> object:
@@ -162,8 +161,13 @@ def _whole_line(journal: BinaryIO) -> object:
     return parse_json(line) if line.endswith(b"\n") else None
 
 
-def _checksum(output: bytes) -> str:
-    return hashlib.blake2b(output, digest_size=16).hexdigest()
+def _checksum(fields: dict[str, Any], output: BinaryIO, size: int) -> str:
+    """Of what a line says, and of the next `size` bytes of the output, or as many as there are."""
+    found = hashlib.blake2b(to_json(fields), digest_size=16)
+    while size > 0 and (block := output.read(min(size, _BLOCK_BYTES))):
+        found.update(block)
+        size -= len(block)
+    return found.hexdigest()
 
 
 def _setting(config: Config, name: str) -> object:

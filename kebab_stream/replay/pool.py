@@ -1,14 +1,18 @@
 """Workers on this machine: as many as there is work for, a dead one replaced, its batch tried once more."""
 
 from functools import partial
-from typing import Protocol
+from typing import Final, Protocol
 
 import anyio
 
 from kebab_stream.concurrency import run_blocking
 from kebab_stream.config import Config
+from kebab_stream.errors import RetrievalError
 from kebab_stream.replay.answers import Answers, unanswered
 from kebab_stream.replay.worker import Lines, Worker, WorkerDiedError
+
+_STARTS: Final = 3
+"""How often starting a worker is tried when it dies of that: whatever killed it may be over."""
 
 
 class Answerer(Protocol):
@@ -71,5 +75,11 @@ class WorkerPool:
         self._busy.clear()
 
     async def _started(self) -> Worker:
-        # Not abandoned on cancellation: a process nobody knows of would stay until its parent ends.
-        return await run_blocking(self._start, limiter=self._threads)
+        for _attempt in range(_STARTS):
+            try:
+                # Not abandoned on cancellation: a process nobody knows of would stay until its parent ends.
+                return await run_blocking(self._start, limiter=self._threads)
+            except WorkerDiedError:
+                self.replaced += 1
+        problem = f"{_STARTS} workers, one after another, ended while they opened the index"
+        raise RetrievalError(problem, "is there memory for so many workers?")

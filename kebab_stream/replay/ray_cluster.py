@@ -1,15 +1,17 @@
 """Batches answered by tasks on a Ray cluster, which comes with the extra `ray`.
 
 Ray places the tasks, keeps processes for them, and runs a task again when its process or node is lost. A process opens
-the index with its first task and keeps it. The index is found on every node under the data folder's own path: a file
-system that all nodes share, or copies.
+the index with its first task and keeps it. The index is found on every node under the data folder's own path, on a file
+system that all nodes share or as a copy, or is shipped there (`shipping.py`).
 """
 
 import functools
 import io
 import socket
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack, redirect_stdout, suppress
+from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 
 import anyio
@@ -17,27 +19,43 @@ import anyio
 from kebab_stream.concurrency import run_blocking
 from kebab_stream.config import Config
 from kebab_stream.engine import Engine
-from kebab_stream.errors import InvalidInputError, KebabError, RetrievalError
+from kebab_stream.errors import InvalidInputError, KebabError, NotIndexedError, RetrievalError
 from kebab_stream.extras import version
 from kebab_stream.replay.answers import Answers, answer_lines, unanswered
+from kebab_stream.replay.shipping import Parcel, folder_on, packed, remove, unpacked
 from kebab_stream.replay.worker import Lines, revision_changed
 
 _CONNECT_S: Final = 5.0
+_REMOVE_S: Final = 10.0
+"""How long nodes may take to remove what was shipped to them."""
 _RETRIES: Final = 3
 """How often Ray runs a batch again whose process or node was lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What each task has to know."""
+
+    config: Config
+    corpus_revision: str
+    version: str
+    parcel: Parcel | None
+    """The index, if it is shipped."""
 
 
 class RayCluster:
     """Answers batches on the cluster at an address, `size` at once."""
 
-    def __init__(self, config: Config, corpus_revision: str, address: str, size: int | None) -> None:
+    def __init__(self, config: Config, corpus_revision: str, address: str, size: int | None, *, ship: bool) -> None:
         """Join the cluster.
 
         Args:
             size: None means as many as the cluster has processors now.
+            ship: send the index to the nodes.
 
         Raises:
             InvalidInputError: the extra is missing, or there is no cluster at the address.
+            KebabError: the index cannot be read, to be shipped.
         """
         self._ray = _ray()
         _require_reachable(address)
@@ -49,13 +67,15 @@ class RayCluster:
             except (ConnectionError, ValueError, RuntimeError) as error:
                 raise _no_cluster(address, " ".join(str(error).split())) from error
             entered.callback(self._ray.shutdown)
+            parcel = packed(self._ray.put, config.storage.data_dir, corpus_revision) if ship else None
+            if parcel:
+                entered.callback(self._remove, parcel.run)
+            self._plan = self._ray.put(_Plan(config, corpus_revision, version(), parcel))
             self._entered = entered.pop_all()
         self.size = size or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         self.replaced = 0
         self._task = self._ray.remote(max_retries=_RETRIES)(_answer)
-        self._arguments = (self._ray.put(config), corpus_revision, version())
         self._turns = anyio.CapacityLimiter(self.size)
-        self._threads = anyio.CapacityLimiter(self.size)
 
     async def answer(self, lines: Lines) -> Answers:
         """Answer a batch; by an error for each line if its process is lost time and again.
@@ -63,44 +83,71 @@ class RayCluster:
         Raises:
             KebabError: a node cannot open the index, has another one, or another version of this program.
         """
-        async with self._turns:
-            return await run_blocking(self._answered, lines, limiter=self._threads, abandon=True)
-
-    async def close(self) -> None:
-        """Leave the cluster, which stops what is still running for us."""
-        await run_blocking(self._entered.close)
-
-    def _answered(self, lines: Lines) -> Answers:
         lost = self._ray.exceptions
-        try:
-            answers = self._ray.get(self._task.remote(lines, *self._arguments))
-        except (lost.WorkerCrashedError, lost.NodeDiedError, lost.OutOfMemoryError):
-            return unanswered(lines)
-        except lost.RayTaskError as error:
-            raise _told(error.cause) from error
-        except lost.RayError as error:
-            raise RetrievalError(f"Ray failed: {error}") from error
+        async with self._turns:
+            try:
+                # Ray's references can be awaited (on asyncio). No thread waits for one when the cluster is left, which
+                # would end the process.
+                answers = await (await run_blocking(self._task.remote, lines, self._plan))
+            except (lost.WorkerCrashedError, lost.NodeDiedError, lost.OutOfMemoryError):
+                return await run_blocking(unanswered, lines)
+            except lost.RayTaskError as error:
+                raise _told(error.cause) from error
+            except lost.RayError as error:
+                raise RetrievalError(f"Ray failed: {error}") from error
         assert isinstance(answers, Answers)
         return answers
 
+    async def close(self) -> None:
+        """Remove what was shipped, and leave the cluster, which stops what is still running for us."""
+        await run_blocking(self._entered.close)
 
-def _answer(lines: Lines, config: Config, corpus_revision: str, wanted_version: str) -> Answers:
+    def _remove(self, run: str) -> None:
+        """Have the nodes remove what was shipped to them. One that is lost meanwhile keeps it until the next run."""
+        on_node = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
+        task = self._ray.remote(num_cpus=0, max_retries=0)(_removed)
+        with suppress(self._ray.exceptions.RayError):
+            nodes = [node["NodeID"] for node in self._ray.nodes() if node["Alive"]]
+            running = [
+                task.options(scheduling_strategy=on_node(node_id=node, soft=False)).remote(run) for node in nodes
+            ]
+            self._ray.wait(running, num_returns=len(running), timeout=_REMOVE_S)
+
+
+def _answer(lines: Lines, plan: _Plan) -> Answers:
     """What runs on a node."""
-    if wanted_version != version():
+    if plan.version != version():
         raise RetrievalError(
-            f"a node has kebab-stream {version()}, this is {wanted_version}", "install the same version on all nodes"
+            f"a node has kebab-stream {version()}, this is {plan.version}", "install the same version on all nodes"
         )
-    return answer_lines(_engine(config, corpus_revision), lines)
+    return answer_lines(_engine(plan), lines)
 
 
 @functools.lru_cache(maxsize=1)
-def _engine(config: Config, corpus_revision: str) -> Engine:
+def _engine(plan: _Plan) -> Engine:
     """The engine of this process."""
-    engine = Engine.open(config)
-    if engine.snapshot.corpus_revision != corpus_revision:
+    config = plan.config
+    if plan.parcel:
+        folder = _folder(plan.parcel.run)
+        unpacked(_ray().get, plan.parcel, folder)
+        config = replace(config, storage=replace(config.storage, data_dir=folder))
+    try:
+        engine = Engine.open(config)
+    except NotIndexedError as error:
+        raise RetrievalError(f"a node finds {error.message}", "--ray-ship sends it there", error.details) from error
+    if engine.snapshot.corpus_revision != plan.corpus_revision:
         engine.close()
-        raise revision_changed(corpus_revision, engine.snapshot.corpus_revision)
+        raise revision_changed(plan.corpus_revision, engine.snapshot.corpus_revision)
     return engine
+
+
+def _removed(run: str) -> None:
+    """What runs on each node at the end."""
+    remove(_folder(run))
+
+
+def _folder(run: str) -> Path:
+    return folder_on(_ray().get_runtime_context().get_node_id(), run)
 
 
 def _told(cause: BaseException) -> KebabError:

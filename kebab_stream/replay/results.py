@@ -15,6 +15,7 @@ from kebab_stream.index.durable import writing
 from kebab_stream.render import to_json
 from kebab_stream.replay.answers import Answers
 from kebab_stream.replay.journal import (
+    BEGINNING,
     SUFFIX,
     SourceFacts,
     State,
@@ -29,6 +30,7 @@ from kebab_stream.replay.lines import Batch
 from kebab_stream.replay.tally import Tally
 
 _STANDARD_ERROR: Final = 2
+_ANEW_HINT: Final = "--force, without --resume, replays from the beginning"
 _FRESH_HINT: Final = "--resume continues a run that was cut off, --force replaces the file"
 
 
@@ -66,10 +68,21 @@ class StreamResults:
             InvalidInputError: it has content, and `force` is not given.
             StorageError: it cannot be written.
         """
-        if not force and is_regular(path):
-            _refuse_to_replace(path)
         with writing(path):
-            return cls(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
+            if not force and is_regular(path):
+                _refuse_to_replace(path)
+            results = cls(os.open(path, os.O_WRONLY | os.O_CREAT, 0o666))
+            if is_regular(path):
+                results._begin(path)
+            return results
+
+    def _begin(self, path: Path) -> None:
+        try:
+            _hold_alone(self._descriptor, path)
+            os.ftruncate(self._descriptor, 0)
+        except BaseException:
+            self.close()
+            raise
 
     def add(self, batch: Batch, answers: Answers) -> None:
         write_all(self._descriptor, answers.output)
@@ -100,17 +113,20 @@ class FileResults:
 
         Raises:
             InvalidInputError: there are results already, and neither `resume` nor `force` is given; or they cannot be
-                continued, since the input, the settings, the program or the index changed, or a journal is missing.
+                continued, since the input, the settings, the program or the index changed, or a journal is missing; or
+                the place of the journal is taken by another file.
             StorageError: a file cannot be read or written, or another run is writing it.
         """
         about = header(config, facts, corpus_revision)
-        beside = path.with_name(path.name + SUFFIX)
-        if not (force or (resume and beside.exists())):
-            _refuse_to_replace(path)
+        beside = journal_beside(path)
         with writing(path), ExitStack() as opened:
+            if not (force or (resume and beside.exists())):
+                _refuse_to_replace(path)
             journal = opened.enter_context(_opened(beside))
-            _hold_alone(journal, path)
+            _hold_alone(journal.fileno(), path)
+            _require_ours(journal, beside)
             output = opened.enter_context(_opened(path))
+            _hold_alone(output.fileno(), path)  # the file may have a second name, with another journal beside it
             before = read_header(journal) if resume else None
             if before is None:
                 if not force:
@@ -120,7 +136,7 @@ class FileResults:
             else:
                 if changed := changes(before, about):
                     raise _not_resumable(path, changed)
-                state = _continue(output, journal)
+                state = _continue(output, journal, path)
             opened.pop_all()
             return cls(output, journal, state)
 
@@ -142,6 +158,11 @@ class FileResults:
         self._journal.close()
 
 
+def journal_beside(path: Path) -> Path:
+    """Where the journal of an output is."""
+    return path.with_name(path.name + SUFFIX)
+
+
 def is_regular(path: Path) -> bool:
     """Whether a path is a file that can be read again, and not a pipe or a device; a missing one counts as such."""
     try:
@@ -157,12 +178,15 @@ def _begin(output: BinaryIO, journal: BinaryIO, header_line: bytes) -> None:
     os.fsync(journal.fileno())
 
 
-def _continue(output: BinaryIO, journal: BinaryIO) -> State:
+def _continue(output: BinaryIO, journal: BinaryIO, path: Path) -> State:
     """Drop what cannot be trusted of both files; where the run stands then."""
     state, end = trusted(journal, output)
     if not state.finished:
         os.ftruncate(output.fileno(), state.output)
         os.ftruncate(journal.fileno(), end)
+    elif output.read(1):
+        problem = f"{path} goes on behind what its finished run wrote"
+        raise InvalidInputError(problem, _ANEW_HINT, {"path": str(path)})
     return state
 
 
@@ -171,12 +195,20 @@ def _opened(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666), "rb")
 
 
-def _hold_alone(journal: BinaryIO, path: Path) -> None:
-    """Lock the journal itself, so that nothing is left behind; the lock ends with the process."""
+def _hold_alone(descriptor: int, path: Path) -> None:
+    """Lock a file itself, so that nothing is left behind; the lock ends with the process."""
     try:
-        fcntl.flock(journal.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise StorageError(f"another replay is writing {path}", "wait for it, or write elsewhere") from None
+
+
+def _require_ours(journal: BinaryIO, path: Path) -> None:
+    """Refuse a file of somebody else's in the place of a journal, also where results may be replaced."""
+    beginning = journal.read(len(BEGINNING))
+    journal.seek(0)
+    if not BEGINNING.startswith(beginning):
+        raise InvalidInputError(f"{path} is no journal of a replay", "write elsewhere", {"path": str(path)})
 
 
 def _refuse_to_replace(path: Path) -> None:
@@ -187,13 +219,13 @@ def _refuse_to_replace(path: Path) -> None:
 def _not_resumable(path: Path, changed: Sequence[str]) -> InvalidInputError:
     return InvalidInputError(
         f"{path} cannot be continued: {'; '.join(changed)}",
-        "--force, without --resume, replays from the beginning",
+        _ANEW_HINT,
         {"path": str(path), "changes": list(changed)},
     )
 
 
 def _after(state: State, batch: Batch, answers: Answers) -> State:
-    return state.after(batch.end, answers.output, _tally(batch, answers))
+    return state.after(batch.end, len(answers.output), _tally(batch, answers))
 
 
 def _tally(batch: Batch, answers: Answers) -> Tally:

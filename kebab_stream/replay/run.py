@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
+from typing import BinaryIO
 
 import anyio
 
@@ -18,7 +20,7 @@ from kebab_stream.replay.answers import Answers
 from kebab_stream.replay.journal import SourceFacts, facts_of
 from kebab_stream.replay.lines import Batch, batches
 from kebab_stream.replay.pool import Answerer, WorkerPool
-from kebab_stream.replay.results import FileResults, Results, StreamResults, is_regular
+from kebab_stream.replay.results import FileResults, Results, StreamResults, is_regular, journal_beside
 from kebab_stream.replay.tally import Tally, latency_of
 from kebab_stream.reports import ReplayReport
 
@@ -44,6 +46,15 @@ class ReplayRequest:
     """Replace a target that has content."""
     ray: str | None = None
     """Address of a Ray cluster to work on."""
+    ray_ship: bool = False
+    """Send the index to its nodes, which then need not see the data folder."""
+
+    @property
+    def can_be_resumed(self) -> bool:
+        """Whether both files can be read a second time, and neither is a stream."""
+        return bool(self.source and self.target) and all(
+            is_regular(path) for path in (self.source, self.target) if path
+        )
 
 
 async def replay(config: Config, request: ReplayRequest, progress: Progress) -> ReplayReport:
@@ -125,7 +136,8 @@ async def _answerer(config: Config, request: ReplayRequest, revision: str) -> As
     else:
         from kebab_stream.replay.ray_cluster import RayCluster  # late: an extra that few have
 
-        answerer = await run_blocking(RayCluster, config, revision, request.ray, request.workers)
+        join = partial(RayCluster, config, revision, request.ray, request.workers, ship=request.ray_ship)
+        answerer = await run_blocking(join)
     try:
         yield answerer
     finally:
@@ -143,14 +155,21 @@ def _facts_of(request: ReplayRequest) -> SourceFacts | None:
             raise InvalidInputError(f"{source} is a folder", "give a file of queries", {"path": str(source)})
         if not is_regular(source):
             return None
-        if target and target.exists() and source.samefile(target):
-            raise InvalidInputError(f"{target} is the input too", "write the answers to another file")
         with source.open("rb") as file:
+            if target:
+                _require_another(file, target)
             return facts_of(file)
     except OSError as error:
-        raise InvalidInputError(
-            f"cannot read {source}: {error.strerror or error}", None, {"path": str(source)}
-        ) from error
+        raise _unreadable(source, error) from error
+
+
+def _require_another(source: BinaryIO, target: Path) -> None:
+    """Refuse an output whose file, or whose journal's file, is the input."""
+    for path in (target, journal_beside(target)):
+        with suppress(OSError):  # none there, or none that can be: opening it will tell
+            if os.path.samestat(os.fstat(source.fileno()), path.stat()):
+                problem = f"{path} is the input too" if path == target else f"{path}, the journal, is the input too"
+                raise InvalidInputError(problem, "write the answers to another file")
 
 
 def _revision_of(config: Config) -> str:

@@ -21,7 +21,7 @@ _PROCESSES = get_context("spawn")
 
 
 class WorkerDiedError(Exception):
-    """The process of a worker ended while it had work to do."""
+    """The process of a worker ended while it opened the index or had work to do."""
 
 
 class Worker:
@@ -31,7 +31,8 @@ class Worker:
         """Start a process and wait until it has opened the index.
 
         Raises:
-            RetrievalError: another state than `corpus_revision` was committed meanwhile, or the process ended.
+            WorkerDiedError: the process ended meanwhile.
+            RetrievalError: another state than `corpus_revision` was committed meanwhile.
             KebabError: the index cannot be opened.
         """
         self._pipe, theirs = _PROCESSES.Pipe()
@@ -49,8 +50,7 @@ class Worker:
             opened = self._receive()
         except WorkerDiedError:
             self.end()
-            problem = f"a worker ended while it opened the index, with exit code {self._process.exitcode}"
-            raise RetrievalError(problem, "is there memory for so many workers?") from None
+            raise
         if isinstance(opened, KebabError):
             self.end()
             raise opened

@@ -49,8 +49,11 @@ def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
     depth = kebab("compare", "a", "a", "--k", "0", "--json", cwd=tmp_path)
     unwritable = kebab("compare", "a", "a", "--html", "none/page.html", "--json", cwd=tmp_path)
 
-    codes = [done.error["code"] for done in (shorter, missing, depth, unwritable)]
-    assert codes == ["invalid_input", "invalid_input", "invalid_input", "io_error"]
+    own = kebab("compare", "a", "a", "--html", "a", "--json", cwd=tmp_path)
+
+    codes = [done.error["code"] for done in (shorter, missing, depth, own, unwritable)]
+    assert codes == ["invalid_input"] * 4 + ["io_error"]
+    assert (tmp_path / "a").read_bytes().startswith(b'{"query"')
     assert shorter.error["message"] == "b ends before line 1, the other goes on"
     assert (shorter.status, shorter.out) == (2, b"")
 

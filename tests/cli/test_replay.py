@@ -148,7 +148,7 @@ def test_interrupting_leaves_a_run_that_can_be_continued(
     process = subprocess.Popen(
         arguments, env=environment(fixture_data), stderr=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
-    while not target.exists() or not target.stat().st_size:
+    while process.poll() is None and (not target.exists() or not target.stat().st_size):
         time.sleep(0.001)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: every process of the group gets it
     _out, err = process.communicate(timeout=20)
@@ -157,6 +157,24 @@ def test_interrupting_leaves_a_run_that_can_be_continued(
     assert (process.returncode, checked(err)["code"]) == (130, "interrupted")
     assert json.loads(done.stdout)["resumed_lines"] > 0
     assert target.read_bytes() == uninterrupted
+
+
+def test_an_interrupted_stream_is_not_said_to_go_on(fixture_data: Path, tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "replay", "-", "-o", str(tmp_path / "a"), "--json"],
+        env=environment(fixture_data),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin
+        process.stdin.write(b'{"query":"coffee"}\n')
+        process.stdin.flush()
+        while process.poll() is None and not (tmp_path / "a").exists():
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+        assert process.stderr
+        assert checked(process.stderr.read())["message"] == "interrupted: what is written stays"
 
 
 def test_killed_processes_leave_no_workers_behind(fixture_data: Path) -> None:

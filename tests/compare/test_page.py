@@ -62,4 +62,4 @@ def test_the_page_says_what_the_report_says(tmp_path: Path) -> None:
     assert "2 queries, 1 answered by both, 0 of these identical" in html
     assert "<td>1</td><td>1.2</td>" in html
     assert "The queries that changed most" in html
-    assert "not there" in html
+    assert "not among the first of B" in html

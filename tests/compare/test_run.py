@@ -105,7 +105,17 @@ def test_empty_files_have_nothing_to_compare(tmp_path: Path) -> None:
     assert (report.queries, report.overlap, report.rbo, report.worst) == (0, None, None, ())
 
 
-@pytest.mark.parametrize(("key", "value"), [("score", None), ("score", "1"), ("heading_path", None)])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("score", None),
+        ("score", "1"),
+        ("heading_path", None),
+        ("heading_path", [1]),
+        ("snippet", 1),
+        ("chunk_id", None),
+    ],
+)
 def test_a_hit_that_cannot_be_shown_is_refused_with_its_line(tmp_path: Path, key: str, value: object) -> None:
     spoiled = [answered({"query": "q"}, "ab"), answered({"query": "r"}, "ab")]
     spoiled[1]["response"]["hits"][1][key] = value
@@ -113,6 +123,23 @@ def test_a_hit_that_cannot_be_shown_is_refused_with_its_line(tmp_path: Path, key
 
     with pytest.raises(InvalidInputError, match=f"{b} line 2 is no bulk_search_item"):
         compare(written(tmp_path / "a", [answered({"query": q}, "xy") for q in "qr"]), b)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"response": None},
+        {"response": []},
+        {"response": {"hits": [], "trace": {"timing": {"total_ms": "1"}}}},
+        {"error": {"code": None}},
+        {"error": "timeout"},
+    ],
+)
+def test_what_is_neither_an_answer_nor_an_error_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    b = written(tmp_path / "b", [{**answered({"query": "q"}, "ab"), **change}])
+
+    with pytest.raises(InvalidInputError, match=f"{b} line 1 is no bulk_search_item"):
+        compare(written(tmp_path / "a", [answered({"query": "q"}, "ab")]), b)
 
 
 def test_a_file_that_may_not_be_read_is_a_storage_error() -> None:

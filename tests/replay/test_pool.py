@@ -18,7 +18,7 @@ from kebab_stream.errors import NotIndexedError, RetrievalError
 from kebab_stream.ndjson import Line
 from kebab_stream.replay.answers import Answers, answer_lines, unanswered
 from kebab_stream.replay.pool import WorkerPool
-from kebab_stream.replay.worker import Worker
+from kebab_stream.replay.worker import Worker, WorkerDiedError
 from tests.corpora import config_of, ingest_files
 
 LINES = [Line(1, b'{"query":"coffee"}'), Line(2, b"no")]
@@ -87,6 +87,26 @@ async def test_a_batch_on_which_two_workers_died_is_an_error_for_each_line(known
         assert answers == unanswered(LINES)
         assert after.output == known.output
         assert pool.replaced == 2
+
+
+@pytest.mark.parametrize("deaths", [2, 3])
+async def test_a_worker_that_dies_while_it_starts_is_replaced_up_to_three_times(known: Known, deaths: int) -> None:
+    async with pool_of(known.config, known.revision) as pool:
+        start = pool._start
+
+        def unlucky() -> Worker:
+            if pool.replaced < deaths:
+                raise WorkerDiedError
+            return start()
+
+        pool._start = partial(unlucky)
+        if deaths < 3:
+            assert (await pool.answer(LINES)).output == known.output
+        else:
+            with pytest.raises(RetrievalError, match="3 workers, one after another, ended"):
+                await pool.answer(LINES)
+
+        assert pool.replaced == deaths
 
 
 async def test_as_many_workers_start_as_there_is_work_for(known: Known) -> None:

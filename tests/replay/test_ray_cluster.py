@@ -1,9 +1,11 @@
 """`kebab replay --ray`, on a real cluster of two nodes."""
 
+import json
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 
@@ -23,23 +25,31 @@ NOTICE_SOON = {
 
 
 @needs_ray
-def test_a_lost_node_changes_nothing(fixture_data: Path, tmp_path: Path) -> None:
-    queries, target, plain = tmp_path / "queries.ndjson", tmp_path / "results.ndjson", tmp_path / "plain.ndjson"
+def test_the_index_is_shared_or_shipped_and_a_lost_node_changes_nothing(fixture_data: Path, tmp_path: Path) -> None:
+    queries, plain, scratch = tmp_path / "queries.ndjson", tmp_path / "plain.ndjson", tmp_path / "scratch"
     queries.write_bytes(b"".join(b'{"query":"coffee %d","k":20}\n' % number for number in range(1500)) + b"no json")
+    scratch.mkdir()
     assert kebab("replay", str(queries), "-o", str(plain), data_dir=fixture_data).status == 0
     done = subprocess.run(
-        [sys.executable, "-m", "tests.replay.cluster", fixture_data, queries, target, str(plain.stat().st_size // 4)],
+        [sys.executable, "-m", "tests.replay.cluster", fixture_data, queries, tmp_path, str(plain.stat().st_size // 4)],
         capture_output=True,
-        env=environment(None, NOTICE_SOON),
+        env=environment(None, {**NOTICE_SOON, "TMPDIR": str(scratch), "RAY_TMPDIR": gettempdir()}),
         cwd=ROOT,
         timeout=200,
         check=False,
     )
 
     assert done.returncode == 0, done.stderr.decode()
-    report = checked(done.stdout.splitlines()[-1])
-    assert (report["total"], report["failed"], report["workers"]) == (1501, 1, 2)
-    assert target.read_bytes() == plain.read_bytes()
+    shared, unseen, shipped = map(json.loads, done.stdout.splitlines())
+    for run in (shared, shipped):
+        assert (run["status"], run["err"]) == (0, "")
+        report = checked(run["out"])
+        assert (report["total"], report["failed"], report["workers"]) == (1501, 1, 2)
+    assert (tmp_path / "shared").read_bytes() == (tmp_path / "shipped").read_bytes() == plain.read_bytes()
+    assert unseen["status"] == 2
+    assert checked(unseen["err"])["message"] == "a node finds no index in /proc/self/cwd"
+    assert (shared["copies"], shipped["copies"]) == (0, 2)  # of two nodes, which have a processor each
+    assert (len(shared["left"]), len(shipped["left"])) == (0, 1)  # of the node that was lost
 
 
 @needs_ray

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kebab_stream.config import Config, Search
 from kebab_stream.errors import InvalidInputError, StorageError
 from kebab_stream.replay.answers import Answers
-from kebab_stream.replay.journal import SourceFacts, facts_of
+from kebab_stream.replay.journal import BEGINNING, SourceFacts, facts_of
 from kebab_stream.replay.lines import Batch, Position
 from kebab_stream.replay.results import FileResults, StreamResults
 from kebab_stream.replay.tally import Tally
@@ -153,7 +153,7 @@ def test_a_journal_cut_in_its_first_line_tells_nothing(folder: Path) -> None:
     results = opened(path, resume=True)
 
     assert results.state.position == Position()
-    assert journal_of(path).read_bytes().startswith(b'{"journal":"kebab-replay-journal.1"')
+    assert journal_of(path).read_bytes().startswith(BEGINNING + b'2"')
     results.close()
 
 
@@ -164,6 +164,56 @@ def test_two_runs_do_not_write_the_same_file(folder: Path) -> None:
         opened(folder / "twice", resume=True)
     first.close()
     opened(folder / "twice", resume=True).close()
+
+
+def test_two_names_of_one_file_are_not_written_at_once(folder: Path) -> None:
+    first = opened(folder / "named")
+    (folder / "second-name").symlink_to(folder / "named")
+
+    with pytest.raises(StorageError, match="another replay is writing"):
+        opened(folder / "second-name", force=True)
+    with pytest.raises(StorageError, match="another replay is writing"):
+        StreamResults.open(folder / "second-name", force=True)
+    first.close()
+
+
+@given(st.data())
+def test_a_journal_whose_bytes_changed_is_trusted_up_to_there(folder: Path, data: st.DataObject) -> None:
+    path = folder / "garbled"
+    written(path, 4, finish=True)
+    whole, journal = path.read_bytes(), bytearray(journal_of(path).read_bytes())
+    header_end = journal.index(b"\n") + 1
+    place = data.draw(st.integers(header_end, len(journal) - 1))
+    journal[place] ^= data.draw(st.integers(1, 255))
+    journal_of(path).write_bytes(journal)
+    results = opened(path, resume=True)
+    done = results.state.position.lines
+
+    assert done <= journal[header_end:place].count(b"\n")
+    assert path.read_bytes() == b"".join(answers.output for _, answers in STEPS[:done])
+    assert whole.startswith(path.read_bytes())
+    results.close()
+
+
+def test_what_was_added_to_a_finished_file_is_neither_kept_silently_nor_removed(folder: Path) -> None:
+    path = folder / "longer"
+    written(path, 4, finish=True)
+    path.write_bytes(path.read_bytes() + b"mine\n")
+
+    with pytest.raises(InvalidInputError, match="goes on behind what its finished run wrote"):
+        opened(path, resume=True)
+    assert path.read_bytes().endswith(b"mine\n")
+
+
+@pytest.mark.parametrize(("resume", "force"), [(False, False), (True, False), (False, True)])
+def test_a_file_in_the_place_of_the_journal_is_left_alone(folder: Path, resume: bool, force: bool) -> None:
+    path = folder / "diary"
+    journal_of(path).write_bytes(b"dear journal\n")
+
+    with pytest.raises(InvalidInputError, match="is no journal of a replay"):
+        opened(path, resume=resume, force=force)
+    assert journal_of(path).read_bytes() == b"dear journal\n"
+    assert not path.exists()
 
 
 def test_a_folder_that_is_not_there_is_told(folder: Path) -> None:
