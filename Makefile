@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 DEMO   := .demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install check lint types imports tests generated format clean
+.PHONY: help demo test install check lint types imports tests generated format bench clean
 
 help:           ## Show these targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*## */\t/' | expand -t 12
@@ -42,6 +42,10 @@ generated: install  ## Write the schemas and the generated tables in docs/ anew
 format: install ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+bench: install  ## Measure the speed and write benchmarks/RESULTS.md; options in BENCH, see benchmarks/README.md
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m benchmarks $(BENCH)
 
 clean:          ## Remove what these commands made
 	rm -rf $(VENV) $(DEMO) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

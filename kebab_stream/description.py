@@ -13,8 +13,7 @@ from kebab_stream.extras import PACKAGE, extras, version
 from kebab_stream.index.generation import INDEX_VERSION, EmbeddingSpec
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.index.store import STORE_VERSION
-from kebab_stream.ingest.chunk import CHUNKER_VERSION
-from kebab_stream.ingest.parse import PARSER_VERSION
+from kebab_stream.ingest.versions import CHUNKER_VERSION, PARSER_VERSION
 from kebab_stream.model import MODES, TRUST_LEVELS, Wire
 from kebab_stream.reports import (
     Count,

@@ -23,9 +23,6 @@ from kebab_stream.ingest.sections import (
 )
 from kebab_stream.ingest.sentences import hard_pieces, sentences
 
-CHUNKER_VERSION = "sections-3"
-"""Changes whenever the same blocks may be cut differently; documents cut by another version are cut again."""
-
 
 @dataclass(frozen=True, slots=True)
 class Piece:

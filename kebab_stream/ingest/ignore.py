@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Self
 
 from kebab_stream.errors import ConfigInvalidError
-from kebab_stream.ingest.read import split_lines
 from kebab_stream.ingest.wildmatch import Wildmatch, wildmatch
 
 IGNORE_FILES = (".gitignore", ".kebabignore")
@@ -96,7 +95,8 @@ def read_rules(path: Path, base: str, above: str = "") -> Rules:
         OSError: it cannot be read. What it ignores is not known then, and must not be taken for nothing.
     """
     data = path.read_bytes() if path.is_file() else b""  # a pipe would never end
-    return Rules(base, tuple(_patterns(split_lines(data.decode("utf-8-sig", "replace")))), above)
+    lines = data.decode("utf-8-sig", "replace").split("\n")  # a carriage return alone ends no line, as in git
+    return Rules(base, tuple(_patterns(line.removesuffix("\r") for line in lines)), above)
 
 
 def _patterns(lines: Iterable[str]) -> Iterator[Wildmatch]:

@@ -16,9 +16,6 @@ from kebab_stream.ingest.plain import paragraphs
 from kebab_stream.ingest.read import split_lines
 from kebab_stream.ingest.rst import rst_blocks, rst_fields
 
-PARSER_VERSION = "3"
-"""Changes whenever the same text may parse differently; documents parsed by another version are parsed again."""
-
 
 def parse(path: str, text: str) -> ParsedDocument:
     """Take a document apart. Never raises on any text.

@@ -8,18 +8,14 @@ from pathlib import PurePosixPath
 
 from kebab_stream.analyser import Script, fold, script_of, terms
 from kebab_stream.config import Chunking, Source
-from kebab_stream.ingest.chunk import CHUNKER_VERSION, chunk
 from kebab_stream.ingest.grammars import code_parser_version
 from kebab_stream.ingest.identity import ChunkIds, doc_id_of
 from kebab_stream.ingest.media import media_of
-from kebab_stream.ingest.parse import PARSER_VERSION, parse
 from kebab_stream.ingest.read import content_hash, decode
+from kebab_stream.ingest.versions import CHUNKER_VERSION, INDEXED_VERSION, PARSER_VERSION
 from kebab_stream.ingest.walk import SourceFile
 from kebab_stream.ingest.windows import windows
 from kebab_stream.model import COPIES, Chunk, Document
-
-INDEXED_VERSION = "4"
-"""Changes whenever the same chunk may be indexed by other terms or windows; such documents are indexed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +66,10 @@ def prepare_text(
     source: Source, file: SourceFile, text: str, hash_of_file: str, chunking: Chunking, *, now: datetime
 ) -> Prepared:
     """Parse and chunk the text of one file, as `decode` gave it."""
+    # Late: an ingest that finds nothing new, or lets others parse, does without what parsers import.
+    from kebab_stream.ingest.chunk import chunk
+    from kebab_stream.ingest.parse import parse
+
     parsed = parse(file.doc_path, text)
     doc_id = doc_id_of(source.id, file.doc_path)
     document = Document(

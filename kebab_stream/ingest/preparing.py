@@ -201,7 +201,8 @@ def serve() -> None:
     Thread(target=_end_with_parent, daemon=True).start()
     incoming, outgoing = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that a library prints gets between the pickles
-    with contextlib.suppress(EOFError, BrokenPipeError):  # the parent is gone, or has no more
+    # The parent is gone, perhaps half way through what it had to say, or has no more.
+    with contextlib.suppress(EOFError, BrokenPipeError, pickle.UnpicklingError):
         preparation: Preparation = _read(incoming)
         _write(outgoing, "ready")
         while True:

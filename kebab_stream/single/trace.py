@@ -15,7 +15,9 @@ def trace_of(snapshot: Snapshot, ranking: Ranking, started: float) -> Trace:
     """
     generation = snapshot.generation
     lexical, vector = ranking.lexical, ranking.vector
-    ids = {int(number): generation.chunk_id(int(number)) for number in ranking.numbers}
+    sides = [side.best for side in (lexical, vector) if side]  # more than the ranking, where documents have a limit
+    numbers = {int(number) for some in (ranking.numbers, *sides) for number in some}
+    ids = {number: generation.chunk_id(number) for number in sorted(numbers)}
     paths = snapshot.store.chunk_paths(list(ids.values()))
 
     def rows(side: Side | None) -> tuple[TraceRow, ...]:

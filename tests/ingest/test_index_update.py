@@ -91,12 +91,13 @@ def test_the_order_of_writing_files_makes_no_difference(tmp_path: Path, model: P
 
 
 def test_the_number_of_processes_makes_no_difference(tmp_path: Path, model: Path) -> None:
+    pages = {path.name: path.read_bytes() for path in sorted((ROOT / "docs").glob("*.md"))}
     libraries = []
     for processes in (1, 2, 3):
         library = Library.at(tmp_path / str(processes), model)
         config = replace(library.config, ingest=Ingest(processes=processes))
         library = replace(library, config=config)
-        library.update({path.name: path.read_bytes() for path in sorted((ROOT / "docs").glob("*.md"))})
+        library.update(pages)
         library.update({"ingest.md": "# Cats\n\ncat dog 고양이", "search.md": None})
         libraries.append(library)
 

@@ -262,7 +262,7 @@ def test_a_file_that_a_parser_fails_on_is_listed_and_stops_nothing(
         return real_parse(path, text)
 
     real_parse = parse.parse
-    monkeypatch.setattr("kebab_stream.ingest.prepare.parse", fail_on_b)
+    monkeypatch.setattr("kebab_stream.ingest.parse.parse", fail_on_b)
     library.write({"a.md": "apple", "b.md": "banana", "c.md": "cherry"})
     report = library.ingest(library.root)
 

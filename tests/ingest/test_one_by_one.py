@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from kebab_stream.config import Chunking, Ingest, Source, load_config
-from kebab_stream.errors import ConfigInvalidError, DocNotFoundError, InvalidInputError, NotIndexedError
+from kebab_stream.config import Chunking, Embedding, Ingest, Models, Source, load_config
+from kebab_stream.errors import (
+    ConfigInvalidError,
+    DocNotFoundError,
+    InvalidInputError,
+    ModelUnavailableError,
+    NotIndexedError,
+)
 from kebab_stream.ingest import Text, ingest_files, ingest_text, prepare, remove
 from kebab_stream.ingest.document import ParsedDocument
 from kebab_stream.ingest.given import given_text
@@ -17,6 +23,7 @@ from kebab_stream.ingest.identity import doc_id_of
 from kebab_stream.ingest.parse import parse
 from kebab_stream.model import FILES, TEXTS
 from kebab_stream.reports import DocumentReport
+from tests.embed.loopback import vector_server
 from tests.embed.test_static import write_model
 from tests.ingest.runs import Library
 
@@ -475,7 +482,7 @@ def test_a_copy_that_a_parser_fails_on_is_listed_and_stays(library: Library, mon
             raise RuntimeError("bad parser")
         return parse(path, text)
 
-    monkeypatch.setattr(prepare, "parse", fail)
+    monkeypatch.setattr("kebab_stream.ingest.parse.parse", fail)
     monkeypatch.setattr(prepare, "PARSER_VERSION", "next")
     report = library.ingest()
 
@@ -500,3 +507,53 @@ def test_ids_of_copies_are_refused_in_the_settings(tmp_path: Path) -> None:
     (tmp_path / "kebab.toml").write_text('[[workspace.sources]]\nid = "_stdin"\nroot = "."\n')
     with pytest.raises(ConfigInvalidError, match="_stdin"):
         load_config(tmp_path / "kebab.toml", environ={})
+
+
+# --- the embedding model ---------------------------------------------------------------------------------
+
+
+def on_a_server(library: Library, address: str) -> Library:
+    """The same with another model in its settings, on a server."""
+    embedding = Embedding(provider="ollama", endpoint=address, model="letters")
+    return replace(library, config=replace(library.config, models=Models(embedding=embedding)))
+
+
+def test_what_embeds_nothing_asks_no_server_and_keeps_the_vectors(tmp_path: Path) -> None:
+    library = Library.at(tmp_path, write_model(tmp_path / "model"))
+    library.update({"a.md": "dog", "b.md": "cat"})
+    with vector_server() as vectors:
+        elsewhere = on_a_server(library, vectors.address)
+        assert taken_in(elsewhere, library.root / "a.md")[0].status == "unchanged"
+        assert remove(elsewhere.config, ["b.md"], []).documents == ("notes/b.md",)
+        assert vectors.paths == []
+
+    assert library.find("dog", mode="vector") == ["a.md"]
+    assert library.update() == "1 0 1 0"  # the file of what was removed is still there
+
+
+def test_what_has_to_be_embedded_needs_the_model_and_changes_nothing_without(tmp_path: Path) -> None:
+    library = Library.at(tmp_path, write_model(tmp_path / "model"))
+    library.update({"a.md": "dog"})
+    library.write({"b.md": "cat"})
+    revision = library.revision()
+    with pytest.raises(ModelUnavailableError, match="cannot connect"):
+        taken_in(on_a_server(library, "http://127.0.0.1:9"), library.root / "b.md")
+    assert (library.revision(), library.find("cat")) == (revision, [])
+
+    with vector_server() as vectors:
+        elsewhere = on_a_server(library, vectors.address)
+        assert taken_in(elsewhere, library.root / "b.md")[0].status == "new"
+        assert elsewhere.find("god", mode="vector") == ["a.md", "b.md"]  # all vectors are of one model
+        assert {text for texts in vectors.texts for text in texts} >= {"dog", "cat"}
+
+
+def test_a_damaged_index_is_made_anew_by_a_removal_with_the_model(tmp_path: Path) -> None:
+    library = Library.at(tmp_path, write_model(tmp_path / "model"))
+    library.update({"a.md": "dog", "b.md": "cat"})
+    (generation,) = (library.data_dir / "index").iterdir()
+    (generation / "manifest.json").write_text("{}")
+
+    with pytest.raises(ModelUnavailableError, match="cannot connect"):
+        remove(on_a_server(library, "http://127.0.0.1:9").config, ["b.md"], [])
+    assert remove(library.config, ["b.md"], []).documents == ("notes/b.md",)
+    assert library.find("dog", mode="vector") == ["a.md"]

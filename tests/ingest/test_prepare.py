@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from kebab_stream.config import Chunking, Source
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.ingest import prepare as module
-from kebab_stream.ingest.chunk import CHUNKER_VERSION
 from kebab_stream.ingest.identity import ChunkIds, doc_id_of
 from kebab_stream.ingest.prepare import Prepared, embedded_windows, indexed_terms, prepare, signature_of
+from kebab_stream.ingest.versions import CHUNKER_VERSION
 from kebab_stream.ingest.walk import SourceFile
 from kebab_stream.model import Document
 from tests.ingest.strategies import markdown_documents

@@ -99,6 +99,22 @@ def test_where_all_fits_it_is_the_ranking_without_what_is_too_much(shelf: Engine
     assert len(hits) == 9 * min(limit, 2)
 
 
+@pytest.mark.parametrize("fusion", ["convex", "rrf"])
+def test_ranks_of_a_side_are_those_without_the_limit(shelf: Engine, fusion: str) -> None:
+    search = Search(fusion=fusion)  # type: ignore[arg-type]  # one of two
+    query = SearchQuery(query="kettle coffee", filters=replace(SearchQuery(query="x").filters, path_glob="short*"))
+    ranks = {hit.chunk_id: hit.retrieval for hit in all_hits(shelf, query, search)}
+
+    hits = all_hits(shelf, replace(query, per_doc=1), replace(search, candidate_depth=3))
+
+    assert len(hits) >= 3
+    for hit in hits:
+        assert hit.retrieval.lexical_rank in (None, ranks[hit.chunk_id].lexical_rank)
+        assert hit.retrieval.vector_rank in (None, ranks[hit.chunk_id].vector_rank)
+    beyond = all_hits(shelf, SearchQuery(query="coffee", mode="lexical", per_doc=1))
+    assert [hit.retrieval.lexical_rank for hit in beyond] == [1, *range(SECTIONS + 1, SECTIONS + 10)]
+
+
 @settings(max_examples=25)
 @given(
     st.sampled_from(MODES),
@@ -156,3 +172,14 @@ def test_no_graph_is_walked_for_a_limit_as_it_may_see_one_document_only(shelf: E
     walk = Search(vector_index="hnsw")
     assert vector_path("hybrid", WithGraph, walk) == "hnsw"  # type: ignore[arg-type]  # what is looked at
     assert vector_path("hybrid", WithGraph, walk, 1) == "exact"  # type: ignore[arg-type]  # the same
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_trace_shows_what_each_side_found_before_the_limit(shelf: Engine, mode: Mode) -> None:
+    query = SearchQuery(query="coffee", mode=mode, per_doc=1)
+    plain, traced = ask(shelf, query), ask(shelf, query, SearchOpts(trace=True))
+
+    assert traced.hits == plain.hits
+    assert traced.trace
+    rows = traced.trace.lexical or traced.trace.vector
+    assert len(rows) > len(traced.trace.rrf_inputs)

@@ -1,0 +1,1 @@
+"""How fast and how good the program is. `python -m benchmarks` measures the speed; README.md names the rest."""
