@@ -15,7 +15,7 @@ from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.index.store import STORE_VERSION
 from kebab_stream.ingest.versions import CHUNKER_VERSION, PARSER_VERSION
 from kebab_stream.model import MODES, TRUST_LEVELS, Wire
-from kebab_stream.reports import (
+from kebab_stream.reports.housekeeping import (
     Count,
     EmbeddingModel,
     IndexedModel,

@@ -1,19 +1,20 @@
 """The reading half of the program: one opened corpus, asked any number of times."""
 
-import functools
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from kebab_stream.config import Config
 from kebab_stream.embed import load_embedder
+from kebab_stream.embed.once import Once
 from kebab_stream.embed.rerank import Reranker, load_reranker
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.model import Filters, SearchHit, SearchOpts, SearchQuery, SearchResponse
 from kebab_stream.single.search import search
 
 if TYPE_CHECKING:  # a search does without
-    from kebab_stream.reports import DocSummary, FetchResult, InspectResult, SourceSummary, TagSummary
+    from kebab_stream.reports.lookup import DocSummary, FetchResult, InspectResult, SourceSummary, TagSummary
 
 
 class Engine:
@@ -27,8 +28,8 @@ class Engine:
         self.snapshot = snapshot
         wanted = config.models.embedding
         # Loaded by the first query that needs it.
-        self._embedder = functools.cache(functools.partial(load_embedder, wanted))
-        self._reranker = functools.cache(functools.partial(_reranker_of, config))
+        self._embedder = Once(partial(load_embedder, wanted))
+        self._reranker = Once(partial(_reranker_of, config))
 
     @classmethod
     def open(cls, config: Config) -> Self:
@@ -80,6 +81,15 @@ class Engine:
     def search(self, query: SearchQuery) -> list[SearchHit]:
         """The hits of the first page, without a budget."""
         return list(self.search_with_opts(query).hits)
+
+    def score_floor(self) -> float:
+        """The cosine that counts as 0 with the embedding model, which is loaded for that; 0 where there is none.
+
+        Raises:
+            KebabError: the model cannot be loaded.
+        """
+        embedder = self._embedder()
+        return embedder.score_floor if embedder else 0.0
 
     def fetch_chunk(self, chunk_id: str, *, context: int = 0) -> "FetchResult":
         """A chunk as it is indexed, with up to `context` (0 to 50) chunks on either side, in document order.

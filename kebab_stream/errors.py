@@ -139,7 +139,7 @@ class EmbeddingsDisabledError(KebabError):
 
 
 class ModelUnavailableError(KebabError):
-    """The embedding model cannot be loaded, or the index was built with another one."""
+    """An embedding or reranking model cannot be loaded or reached, or the index was built with another one."""
 
     code = "model_unavailable"
 
@@ -187,18 +187,18 @@ class ReadonlyModeError(KebabError):
 
 
 class ModelUnreachableError(KebabError):
-    """The language model's endpoint does not answer."""
+    """The language model's endpoint does not answer; that of an embedding model is `model_unavailable`."""
 
     code = "model_unreachable"
 
 
 class ModelNotPulledError(KebabError):
-    """The endpoint answers but does not have the model."""
+    """The language model's endpoint answers but does not have the model."""
 
     code = "model_not_pulled"
 
 
 class ModelTimeoutError(KebabError):
-    """A model took longer than allowed."""
+    """A language or embedding model on a server took longer than allowed."""
 
     code = "timeout"

@@ -19,6 +19,8 @@ Mode = Literal["lexical", "vector", "hybrid"]
 Fusion = Literal["convex", "rrf"]
 ScoreKind = Literal["convex", "rrf", "bm25", "cosine"]
 TrustLevel = Literal["generated", "secondary", "primary"]
+EmbeddingProvider = Literal["static", "fastembed", "ollama", "openai", "none"]
+Pooling = Literal["auto", "mean", "cls", "last"]
 
 MODES: tuple[Mode, ...] = ("lexical", "vector", "hybrid")
 TRUST_LEVELS: tuple[TrustLevel, ...] = ("generated", "secondary", "primary")

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from kebab_stream import model, reports
+from kebab_stream import model
+from kebab_stream.reports import answers, housekeeping, ingest, lookup, offline, quality
 from kebab_stream.wire import SearchItem
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -24,27 +25,27 @@ WIRE_OBJECTS: tuple[type, ...] = (
     model.BulkSearchItem,
     model.BulkSearchSummary,
     model.BulkSearchResponse,
-    reports.IngestReport,
-    reports.IngestProgress,
-    reports.DocumentReport,
-    reports.RemovalReport,
-    reports.InitResult,
-    reports.DoctorReport,
-    reports.SchemaReport,
-    reports.ResetReport,
-    reports.ConfigReport,
-    reports.MigrationReport,
-    reports.CompletionScript,
-    reports.FetchResult,
-    reports.DocSummary,
-    reports.TagSummary,
-    reports.SourceSummary,
-    reports.InspectResult,
-    reports.EvalReport,
-    reports.Answer,
-    reports.ReplayReport,
-    reports.ReplayProgress,
-    reports.CompareReport,
+    ingest.IngestReport,
+    ingest.IngestProgress,
+    ingest.DocumentReport,
+    ingest.RemovalReport,
+    housekeeping.InitResult,
+    housekeeping.DoctorReport,
+    housekeeping.SchemaReport,
+    housekeeping.ResetReport,
+    housekeeping.ConfigReport,
+    housekeeping.MigrationReport,
+    housekeeping.CompletionScript,
+    lookup.FetchResult,
+    lookup.DocSummary,
+    lookup.TagSummary,
+    lookup.SourceSummary,
+    lookup.InspectResult,
+    quality.EvalReport,
+    answers.Answer,
+    offline.ReplayReport,
+    offline.ReplayProgress,
+    offline.CompareReport,
 )
 
 

@@ -12,7 +12,7 @@ from kebab_stream.description import describe, statistics, wire_names
 from kebab_stream.errors import ErrorCode
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.render import to_json
-from kebab_stream.reports import Count, SchemaReport
+from kebab_stream.reports.housekeeping import Count, SchemaReport
 from kebab_stream.single.filters import FILTERS, MEDIA
 from tests.corpora import config_of, ingest_files
 from tests.paths import ROOT

@@ -14,7 +14,7 @@ from kebab_stream.embed.static import BUNDLED_FOLDER, SUMS_FILE
 from kebab_stream.extras import extras
 from kebab_stream.index.lock import LOCK_FILE, PID_FILE
 from kebab_stream.render import to_json
-from kebab_stream.reports import Check
+from kebab_stream.reports.housekeeping import Check
 from tests.corpora import config_of, ingest_files
 from tests.index.stored import changed_store, listing
 from tests.index.test_lock import held_elsewhere

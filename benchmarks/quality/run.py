@@ -36,7 +36,7 @@ from kebab_stream.evaluate.significance import compare
 from kebab_stream.ingest.identity import doc_id_of
 from kebab_stream.model import MODES, DocId, Mode
 from kebab_stream.render import to_json
-from kebab_stream.reports import EvalSet
+from kebab_stream.reports.quality import EvalSet
 
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parents[2] / "shared"

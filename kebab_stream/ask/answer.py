@@ -18,7 +18,7 @@ from kebab_stream.concurrency import run_blocking
 from kebab_stream.config import Llm
 from kebab_stream.engine import Engine
 from kebab_stream.model import SearchOpts, SearchQuery
-from kebab_stream.reports import Answer, AnswerCitation, NoAnswerReason
+from kebab_stream.reports.answers import Answer, AnswerCitation, NoAnswerReason
 from kebab_stream.single import validate
 
 UseEngine = Callable[[Callable[[Engine], Found]], Awaitable[Found]]

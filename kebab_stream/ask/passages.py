@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from kebab_stream.analyser import query_terms
-from kebab_stream.embed.profile import profile_of
 from kebab_stream.engine import Engine
 from kebab_stream.model import ChunkId, Citation, DocId, SearchHit, SearchQuery
 
@@ -57,7 +56,9 @@ def find_passages(engine: Engine, question: SearchQuery) -> Found:
     if not hits:
         return Found(hits=0, passages=(), missing="no_hits")
     _, most = engine.snapshot.generation.lexical.scores(query_terms(question.query))
-    if not has_evidence(hits, most, floor=profile_of(engine.config.models.embedding).score_floor):
+    # Without cosines a floor says nothing, and no model is loaded for it.
+    floor = 0.0 if all(hit.retrieval.vector_score is None for hit in hits) else engine.score_floor()
+    if not has_evidence(hits, most, floor=floor):
         return Found(hits=len(hits), passages=(), missing="low_evidence")
     texts = _texts(engine, hits)
     return Found(hits=len(hits), passages=_fitting(hits, texts, CONTEXT_CHARS), missing=None)

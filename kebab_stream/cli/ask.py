@@ -23,7 +23,7 @@ from kebab_stream.single.filters import FILTERS
 if TYPE_CHECKING:
     from kebab_stream.ask import Found
     from kebab_stream.engine import Engine
-    from kebab_stream.reports import Answer, NoAnswerReason
+    from kebab_stream.reports.answers import Answer, NoAnswerReason
 
 EXIT_NOT_GROUNDED = 1
 

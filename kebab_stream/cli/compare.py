@@ -9,7 +9,7 @@ from kebab_stream.cli.output import write_line, write_text
 from kebab_stream.cli.table import table
 from kebab_stream.errors import InvalidInputError, StorageError
 from kebab_stream.render import printable
-from kebab_stream.reports import ComparedQuery, ComparedRun, CompareReport
+from kebab_stream.reports.offline import ComparedQuery, ComparedRun, CompareReport
 
 _BY = ("chunk", "document")
 _K = (1, 1000)

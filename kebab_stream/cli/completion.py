@@ -9,7 +9,7 @@ from kebab_stream.cli.options import common, common_options
 from kebab_stream.cli.output import write_line, write_text
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.model import MODES, TRUST_LEVELS
-from kebab_stream.reports import CompletionScript
+from kebab_stream.reports.housekeeping import CompletionScript
 
 if TYPE_CHECKING:
     from asyncclick.shell_completion import CompletionItem

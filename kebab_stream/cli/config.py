@@ -18,7 +18,7 @@ from kebab_stream.config.migrate import migrate_file
 from kebab_stream.config.settings import KEYS, SOURCE_KEYS, SOURCES, Config, variable_of
 from kebab_stream.errors import ConfigNotFoundError, InvalidInputError
 from kebab_stream.render import printable
-from kebab_stream.reports import ConfigReport, MigrationReport, Setting
+from kebab_stream.reports.housekeeping import ConfigReport, MigrationReport, Setting
 
 _EPILOG = """\b
 Examples:

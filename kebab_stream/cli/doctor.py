@@ -6,7 +6,7 @@ from kebab_stream.cli.human import Style
 from kebab_stream.cli.options import common, common_options, settings
 from kebab_stream.cli.output import write_line, write_text
 from kebab_stream.render import printable
-from kebab_stream.reports import CheckStatus, DoctorReport
+from kebab_stream.reports.housekeeping import CheckStatus, DoctorReport
 
 EXIT_UNHEALTHY = 3
 

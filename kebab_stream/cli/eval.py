@@ -14,7 +14,7 @@ from kebab_stream.cli.table import table
 from kebab_stream.errors import InvalidInputError, StorageError
 from kebab_stream.model import MODES, Mode, WarningRecord
 from kebab_stream.render import to_json
-from kebab_stream.reports import EvalComparison, EvalReport, EvalSet
+from kebab_stream.reports.quality import EvalComparison, EvalReport, EvalSet
 from kebab_stream.single import validate
 
 if TYPE_CHECKING:

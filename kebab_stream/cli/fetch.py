@@ -10,7 +10,7 @@ from kebab_stream.cli.options import common, common_options, settings
 from kebab_stream.cli.output import STDOUT, say, write_line, write_text
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.render import printable
-from kebab_stream.reports import FetchResult
+from kebab_stream.reports.lookup import FetchResult
 from kebab_stream.single.validate import whole_number, whole_option
 
 _LINE_END = re.compile(r"\r\n?|\n")

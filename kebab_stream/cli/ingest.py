@@ -14,7 +14,7 @@ from kebab_stream.config import Config
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.model import WarningRecord
 from kebab_stream.render import printable
-from kebab_stream.reports import IngestReport
+from kebab_stream.reports.ingest import IngestReport
 
 if TYPE_CHECKING:
     from kebab_stream.cli.bar import Form

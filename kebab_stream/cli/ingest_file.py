@@ -8,7 +8,7 @@ from kebab_stream.cli.options import common, common_options, refuse_if_readonly,
 from kebab_stream.cli.output import say, write_line, write_text
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.render import printable
-from kebab_stream.reports import DocumentReport
+from kebab_stream.reports.ingest import DocumentReport
 
 _EPILOG = """\b
 Examples:

@@ -10,7 +10,7 @@ from kebab_stream.cli.output import say, write_line, write_text
 from kebab_stream.config import default_config_path
 from kebab_stream.config.describe import commented_config
 from kebab_stream.errors import InvalidInputError, StorageError
-from kebab_stream.reports import InitResult
+from kebab_stream.reports.housekeeping import InitResult
 
 
 @click.command(name="init", epilog="Example:  kebab init && $EDITOR ~/.config/kebab/config.toml")

@@ -8,7 +8,7 @@ from kebab_stream.cli.options import common, common_options, settings
 from kebab_stream.cli.output import write_line, write_text
 from kebab_stream.cli.table import table
 from kebab_stream.render import printable
-from kebab_stream.reports import ChunkSummary, InspectResult
+from kebab_stream.reports.lookup import ChunkSummary, InspectResult
 
 _EPILOG = """\b
 Examples:

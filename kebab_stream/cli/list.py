@@ -12,7 +12,7 @@ from kebab_stream.cli.table import table
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.model import Filters, WarningRecord
 from kebab_stream.render import printable
-from kebab_stream.reports import DocSummary, SourceSummary, TagSummary
+from kebab_stream.reports.lookup import DocSummary, SourceSummary, TagSummary
 from kebab_stream.single.filters import DOCUMENT_FILTERS
 from kebab_stream.single.validate import refused
 

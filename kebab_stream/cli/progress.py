@@ -11,7 +11,7 @@ from kebab_stream.cli.bar import LEAST_GAP_S, Form, progress_bar
 from kebab_stream.cli.output import write_error_bytes
 from kebab_stream.ingest import Progress
 from kebab_stream.render import to_json
-from kebab_stream.reports import IngestPhase, IngestProgress
+from kebab_stream.reports.ingest import IngestPhase, IngestProgress
 
 _NAMES: dict[IngestPhase, str] = {
     "scan": "looking for files",

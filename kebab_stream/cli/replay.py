@@ -13,7 +13,7 @@ from kebab_stream.config import Config
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.model import WarningRecord
 from kebab_stream.render import to_json
-from kebab_stream.reports import ReplayReport
+from kebab_stream.reports.offline import ReplayReport
 
 if TYPE_CHECKING:
     from kebab_stream.cli.bar import Form

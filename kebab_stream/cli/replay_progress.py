@@ -8,7 +8,7 @@ from time import perf_counter
 from kebab_stream.cli.bar import LEAST_GAP_S, Form, progress_bar
 from kebab_stream.cli.output import write_error_bytes
 from kebab_stream.render import to_json
-from kebab_stream.reports import ReplayProgress
+from kebab_stream.reports.offline import ReplayProgress
 
 Progress = Callable[[int, int | None, int], None]
 

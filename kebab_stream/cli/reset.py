@@ -12,7 +12,7 @@ from kebab_stream.cli.options import common, common_options, refuse_if_readonly,
 from kebab_stream.cli.output import say, write_error_bytes, write_line, write_text
 from kebab_stream.errors import InvalidInputError, KebabError, NotIndexedError
 from kebab_stream.render import printable
-from kebab_stream.reports import ResetReport
+from kebab_stream.reports.housekeeping import ResetReport
 
 EXIT_REFUSED = 1
 

@@ -11,7 +11,7 @@ from kebab_stream.cli.options import common, common_options, settings
 from kebab_stream.cli.output import write_line, write_text
 from kebab_stream.errors import InvalidInputError, NotIndexedError
 from kebab_stream.render import printable
-from kebab_stream.reports import Count, SchemaReport, Statistics
+from kebab_stream.reports.housekeeping import Count, SchemaReport, Statistics
 
 _EPILOG = """\b
 Examples:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final, Literal
 from kebab_stream.errors import InvalidInputError, StorageError
 from kebab_stream.ndjson import Json, parse_json
 from kebab_stream.render import to_json
-from kebab_stream.reports import ComparedHit
+from kebab_stream.reports.offline import ComparedHit
 from kebab_stream.single.validate import shown
 
 By = Literal["chunk", "document"]

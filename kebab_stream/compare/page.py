@@ -5,7 +5,7 @@ from typing import Final
 
 from kebab_stream.evaluate.plots import WIDTH, shown
 from kebab_stream.evaluate.style import STYLE
-from kebab_stream.reports import ComparedHit, ComparedQuery, ComparedRun, CompareReport
+from kebab_stream.reports.offline import ComparedHit, ComparedQuery, ComparedRun, CompareReport
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 _LAYOUT: Final = """

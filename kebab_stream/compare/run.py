@@ -12,14 +12,7 @@ import numpy as np
 
 from kebab_stream.compare.answers import Answer, By, pairs
 from kebab_stream.compare.measures import overlap, rank_biased_overlap
-from kebab_stream.reports import (
-    ComparedQuery,
-    ComparedRun,
-    CompareReport,
-    ErrorChanges,
-    Latency,
-    TopChanges,
-)
+from kebab_stream.reports.offline import ComparedQuery, ComparedRun, CompareReport, ErrorChanges, Latency, TopChanges
 
 PERSISTENCE: Final = 0.9
 WORST: Final = 30

@@ -13,7 +13,6 @@ from kebab_stream.config.settings import (
     Chunking,
     Config,
     Embedding,
-    EmbeddingProvider,
     Ingest,
     Llm,
     Models,
@@ -22,6 +21,7 @@ from kebab_stream.config.settings import (
     Storage,
     Workspace,
 )
+from kebab_stream.model import EmbeddingProvider
 
 __all__ = [
     "Chunking",

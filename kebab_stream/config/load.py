@@ -27,7 +27,7 @@ from kebab_stream.config.settings import ENVIRONMENT, KEYS, SECTIONS, SOURCE_KEY
 from kebab_stream.errors import ConfigNotFoundError
 
 if TYPE_CHECKING:  # a search does without
-    from kebab_stream.reports import Origin
+    from kebab_stream.reports.housekeeping import Origin
 
 
 class Given(NamedTuple):

@@ -18,7 +18,7 @@ from kebab_stream.config.renames import current_name
 from kebab_stream.config.settings import KEYS, SECTIONS, SOURCE_KEYS, SOURCES
 from kebab_stream.errors import ConfigNotFoundError
 from kebab_stream.index.durable import sync, writing
-from kebab_stream.reports import MigrationReport, Rename
+from kebab_stream.reports.housekeeping import MigrationReport, Rename
 
 
 @dataclass(frozen=True, slots=True)

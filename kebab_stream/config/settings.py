@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from kebab_stream.config.keys import about, keys_of
-from kebab_stream.model import Fusion, TrustLevel
+from kebab_stream.model import EmbeddingProvider, Fusion, Pooling, TrustLevel
 
-EmbeddingProvider = Literal["static", "fastembed", "ollama", "openai", "none"]
-Pooling = Literal["auto", "mean", "cls", "last"]
 VectorIndex = Literal["auto", "hnsw", "exact"]
 LlmProvider = Literal["none", "ollama", "openai"]
 

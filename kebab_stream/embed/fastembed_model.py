@@ -9,8 +9,7 @@ Only an ingest downloads a model, once; a search never waits for the network.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,11 +19,12 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from kebab_stream.embed.libraries import default_cache_dir, fastembed_models, in_one_line, library_errors
+from kebab_stream.embed.libraries import default_cache_dir, download_errors, fastembed_models, in_one_line, translated
 from kebab_stream.embed.profile import Profile
-from kebab_stream.embed.settings import EmbeddingSettings, Pooling, model_id_of
+from kebab_stream.embed.settings import EmbeddingSettings, model_id_of
 from kebab_stream.embed.vectors import encodable, unit_rows
 from kebab_stream.errors import ConfigInvalidError, EmbeddingFailedError, KebabError, ModelUnavailableError
+from kebab_stream.model import Pooling
 
 ALGORITHM: Final = "fastembed.1"
 """Part of the fingerprint: goes up when the same files would give other vectors."""
@@ -91,7 +91,7 @@ def load_fastembed(wanted: EmbeddingSettings, profile: Profile, *, may_download:
         folder = folder.resolve()
         model_id = model_id_of(wanted)
         state, open_model = _in_folder(folder, wanted.pooling)
-    with _translated(partial(_unusable, model_id, folder)):
+    with translated(partial(_unusable, model_id, folder)):
         model = open_model(threads=threads, providers=["CPUExecutionProvider"], local_files_only=True)
     dim = len(_vector(model.passage_embed, _PROBE))
     identity = (ALGORITHM, model_id, type(model.model).__name__, state, profile.query_prefix, profile.passage_prefix)
@@ -105,7 +105,7 @@ def _vector(embed: Callable[..., Any], text: str) -> NDArray[np.float32]:
     def failed(problem: str) -> KebabError:
         return EmbeddingFailedError(f"the embedding model failed: {problem}", "see docs/models.md")
 
-    with _translated(failed):
+    with translated(failed):
         (vector,) = embed([encodable(text)], batch_size=1)
     if vector.ndim != 1:
         raise failed("it does not give one vector a text")
@@ -139,7 +139,6 @@ def _listed(name: str, *, may_download: bool) -> tuple[str, str, Callable[..., A
 def _snapshot(model: Mapping[str, Any], *, may_download: bool) -> Path:
     """The folder of a model in the cache, named after its version; it is downloaded if need be and allowed."""
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError
 
     wanted = [model["model_file"], *model["additional_files"]]
     fetch = partial(
@@ -148,7 +147,7 @@ def _snapshot(model: Mapping[str, Any], *, may_download: bool) -> Path:
         cache_dir=default_cache_dir(),
         allow_patterns=[*_PATTERNS, *wanted],
     )
-    errors: tuple[type[Exception], ...] = (OSError, ValueError, *HfHubHTTPError.__mro__[1:-2])
+    errors = download_errors()
     try:
         folder = Path(fetch(local_files_only=True))
         if all((folder / file).is_file() for file in (*wanted, "tokenizer.json")):
@@ -177,7 +176,7 @@ def _snapshot(model: Mapping[str, Any], *, may_download: bool) -> Path:
 
 def _in_folder(folder: Path, pooling: Pooling) -> tuple[str, Callable[..., Any]]:
     """What tells its version, and what opens it."""
-    with _translated(partial(_unusable, folder.name, folder)):
+    with translated(partial(_unusable, folder.name, folder)):
         model_file = next((file for file in MODEL_FILES if (folder / file).is_file()), None)
         if model_file is None:
             raise FileNotFoundError(f"there is none of {', '.join(MODEL_FILES)} in the folder")
@@ -250,15 +249,3 @@ def _unusable(model: str, folder: Path | None, problem: str) -> KebabError:
     return ModelUnavailableError(
         f"the embedding model {model} cannot be used: {problem}", hint, {"model": model, **where}
     )
-
-
-@contextmanager
-def _translated(error_of: Callable[[str], KebabError]) -> Iterator[None]:
-    """Turn what the libraries raise into an error of ours."""
-    try:
-        yield
-    except OSError as error:
-        known = error.filename and error.strerror
-        raise error_of(f"{error.filename}: {error.strerror}" if known else in_one_line(error)) from error
-    except library_errors() as error:
-        raise error_of(in_one_line(error)) from error

@@ -2,8 +2,12 @@
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from kebab_stream.errors import KebabError
 
 
 def keep_to_themselves() -> None:
@@ -38,6 +42,27 @@ def library_errors() -> tuple[type[Exception], ...]:
 
     own = [each for each in vars(state).values() if isinstance(each, type) and issubclass(each, Exception)]
     return (ValueError, TypeError, LookupError, RuntimeError, OSError, *own)
+
+
+@contextmanager
+def translated(error_of: Callable[[str], KebabError]) -> Iterator[None]:
+    """Turn what the libraries raise into the error of ours that `error_of` makes of a problem."""
+    try:
+        yield
+    except OSError as error:
+        known = error.filename and error.strerror
+        raise error_of(f"{error.filename}: {error.strerror}" if known else in_one_line(error)) from error
+    except library_errors() as error:
+        raise error_of(in_one_line(error)) from error
+
+
+def download_errors() -> tuple[type[Exception], ...]:
+    """What huggingface_hub raises where it cannot download something, or finds it not downloaded."""
+    try:
+        from httpx import HTTPError, InvalidURL
+    except ImportError:  # huggingface_hub before 1 asks with requests, whose errors are OSErrors and ValueErrors
+        return (OSError, ValueError)
+    return (OSError, ValueError, HTTPError, InvalidURL)
 
 
 def default_cache_dir() -> Path:

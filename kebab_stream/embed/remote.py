@@ -1,7 +1,8 @@
 """A model on a server: Ollama's `/api/embed`, or the `/embeddings` of an OpenAI-compatible one.
 
-A server gives no promise of the same bits in every batch. What is indexed comes from the first answer and is kept, so
-searches of one index are not touched by that; an index that is built anew may differ in the last digit.
+A server gives no promise of the same bits in every batch. What is indexed comes from the first answer and is kept; an
+index that is built anew may differ in the last digit. The vector of a query is asked for with each page: where its
+digits vary, hits whose scores are nearly the same may change places between two pages.
 """
 
 import hashlib
@@ -35,13 +36,13 @@ ALGORITHM: Final = "server.1"
 
 _PROBE: Final = "probe"
 _ANSWER_BYTES: Final = 1 << 20
+_LIST_BYTES: Final = 1 << 24
+_NO_LIST: Final = (404, 405)
 _VECTOR_BYTES: Final = 1 << 18
 """Of an answer, at most, and for each text in it: 8,000 numbers of 32 characters."""
 _BUSY: Final = (429, 503)
 _PAUSES_S: Final = (1.0, 2.0, 4.0, 8.0)
 """Before a busy server is asked again: what an ingest would lose is worth some patience."""
-_QUOTED_CHARS: Final = 16
-"""So much of a text in what a server says counts as a quotation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,14 +136,22 @@ def load_remote(
 
 
 def _ollama_digest(client: httpx2.Client, server: EmbeddingServer) -> str:
-    """The checksum of the model, as Ollama's list has it; empty where there is no such list."""
-    status, body, _ = _exchange(client, server, "GET", server.endpoint.rstrip("/") + "/api/tags", None, _ANSWER_BYTES)
-    value: Any = parse_json(body) if status == 200 else None
+    """The checksum of the model, as Ollama's list has it; empty where there is no such list, or the model not in it.
+
+    A list that cannot be had just now is an error: without the checksum the model would count as another one.
+    """
+    url = server.endpoint.rstrip("/") + "/api/tags"
+    status, body, location = _exchange(client, server, "GET", url, None, _LIST_BYTES)
+    if status in _NO_LIST:
+        return ""
+    if status != 200:
+        raise refusal(server, status, body, location)
+    value: Any = parse_json(body)
     name = server.model if ":" in server.model else f"{server.model}:latest"
     try:
         return next((str(each["digest"]) for each in value["models"] if name in (each["name"], each.get("model"))), "")
     except (AttributeError, TypeError, LookupError):
-        return ""
+        raise unexpected(server, "no list of its models under /api/tags") from None
 
 
 def _vectors(
@@ -159,12 +168,12 @@ def _vectors(
             time.sleep(pause)
             status, body, location = _exchange(client, server, "POST", server.url, content, limit)
         if status != 200:
-            raise _without_texts(refusal(server, status, body, location), server, texts)
+            raise refusal(server, status, body, location, texts=texts)
         value = parse_json(body)
         if isinstance(value, Malformed):
             raise unexpected(server, value.problem)
         if isinstance(value, dict) and value.get("error"):
-            raise _without_texts(failure(server, value), server, texts)
+            raise failure(server, value, texts=texts)
     except (ModelUnreachableError, ModelNotPulledError) as error:
         raise _unavailable(error) from error
     return _rows(server, value, len(texts))
@@ -192,13 +201,15 @@ def _rows(server: EmbeddingServer, value: Any, count: int) -> NDArray[np.float32
     """The vectors in an answer, in the order of the texts."""
     try:
         vectors = value["embeddings"] if server.provider == "ollama" else _by_index(value["data"])
+        if not {type(each) for vector in vectors for each in vector} <= {int, float}:
+            raise _no_vectors(server, "vectors of what is no number")
+        if len(vectors) != count:
+            raise _no_vectors(server, f"{len(vectors)} vectors for {count} texts")
         rows = np.array(vectors, dtype=np.float64)
     except (AttributeError, TypeError, LookupError) as error:
         raise _no_vectors(server, "an object of another form") from error
-    except ValueError as error:
-        raise _no_vectors(server, "vectors of several lengths, or of what is no number") from error
-    if len(rows) != count:
-        raise _no_vectors(server, f"{len(rows)} vectors for {count} texts")
+    except (ValueError, OverflowError) as error:
+        raise _no_vectors(server, "vectors of several lengths") from error
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise _no_vectors(server, "vectors without components")
     return unit_rows(rows)
@@ -226,14 +237,3 @@ def _no_vectors(server: EmbeddingServer, problem: str) -> EmbeddingFailedError:
 def _unavailable(error: KebabError) -> ModelUnavailableError:
     """The error of a server as one of the embedding model."""
     return ModelUnavailableError(error.message, error.hint, error.details)
-
-
-def _without_texts(error: KebabError, server: EmbeddingServer, texts: Sequence[str]) -> KebabError:
-    """The error, but for what the server said where it repeats a text: documents do not belong into messages."""
-    message = error.message
-    pieces = (message[start : start + _QUOTED_CHARS] for start in range(len(message) - _QUOTED_CHARS + 1))
-    if not any(piece in text for piece in pieces for text in texts):
-        return error
-    status = error.details.get("status")
-    told = "" if status is None else f" ({status})"
-    return ModelUnreachableError(f"{server.endpoint} failed{told}", "see the server's log", error.details)

@@ -4,15 +4,14 @@ It runs through fastembed on the processor. Nothing is downloaded here: a search
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kebab_stream.embed.libraries import default_cache_dir, in_one_line, keep_to_themselves, library_errors
+from kebab_stream.embed.libraries import default_cache_dir, keep_to_themselves, translated
 from kebab_stream.errors import KebabError, ModelUnavailableError, RetrievalError
 
 _HINT: Final = "docs/search.md says under Reranking how to get a model; or search without rerank"
@@ -45,7 +44,7 @@ class Reranker:
         def failed(problem: str) -> KebabError:
             return RetrievalError(f"the reranking model {self._name} failed: {problem}", _HINT)
 
-        with _translated(failed):
+        with translated(failed):
             scores = np.fromiter(self._encoder.rerank(query, passages, batch_size=1), np.float64)
         if not np.isfinite(scores).all():
             raise failed("it gave no number")
@@ -75,7 +74,7 @@ def load_reranker(*, model: str | None, model_path: Path | None, depth: int) -> 
     def unavailable(problem: str) -> KebabError:
         return ModelUnavailableError(f"the reranking model {name} cannot be used: {problem}", _HINT, {"model": name})
 
-    with _translated(unavailable):
+    with translated(unavailable):
         if model_path is None:
             encoder, state = _from_cache(name), ""
         else:
@@ -137,12 +136,3 @@ def _cross_encoders() -> Any:
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
     return TextCrossEncoder
-
-
-@contextmanager
-def _translated(error_of: Callable[[str], KebabError]) -> Iterator[None]:
-    """Turn what the libraries raise into an error of ours."""
-    try:
-        yield
-    except library_errors() as error:
-        raise error_of(in_one_line(error)) from error

@@ -1,19 +1,17 @@
 """What says which embedder is wanted, and how it is used, as the configuration gives it."""
 
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from kebab_stream.embed.static import BUNDLED_MODEL
-
-Provider = Literal["static", "fastembed", "ollama", "openai", "none"]
-Pooling = Literal["auto", "mean", "cls", "last"]
+from kebab_stream.model import EmbeddingProvider, Pooling
 
 
 class EmbeddingSettings(Protocol):
     """The settings of an embedder; `config.Embedding` has them, with defaults and ranges."""
 
     @property
-    def provider(self) -> Provider:
+    def provider(self) -> EmbeddingProvider:
         """Who turns texts into vectors."""
 
     @property

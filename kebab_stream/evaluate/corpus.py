@@ -76,7 +76,7 @@ def _index(config: Config, folder: Path, progress: Callable[[int, int], None]) -
     wish = graph_above(config.search.vector_index, config.search.exact_below)
     with (
         closing(StoreWriter.open(data_dir)) as store,
-        closing(IndexUpdate(data_dir, store, embedder, graph_above=wish)) as index,
+        closing(IndexUpdate(data_dir, store, lambda: embedder, graph_above=wish)) as index,
     ):
         store.put_source(source_row(SOURCE))
         for prepared in _prepared(config, folder, progress):

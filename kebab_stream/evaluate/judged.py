@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kebab_stream.errors import InvalidInputError
 from kebab_stream.model import SearchQuery
-from kebab_stream.reports import EvalKind
+from kebab_stream.reports.quality import EvalKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from kebab_stream.evaluate.report import mean_of, metrics_in, values_of
 from kebab_stream.evaluate.run import WORST, worst_queries
 from kebab_stream.evaluate.style import STYLE
 from kebab_stream.model import MODES, Mode
-from kebab_stream.reports import EvalAnswer, EvalComparison, EvalHit, EvalQuery, EvalReport, EvalSet
+from kebab_stream.reports.quality import EvalAnswer, EvalComparison, EvalHit, EvalQuery, EvalReport, EvalSet
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 _INSTEAD: Final = 3

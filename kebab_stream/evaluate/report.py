@@ -9,7 +9,7 @@ import numpy as np
 from kebab_stream.errors import InvalidInputError, StorageError
 from kebab_stream.evaluate.significance import compare
 from kebab_stream.model import Mode
-from kebab_stream.reports import EvalAnswer, EvalComparison, EvalMode, EvalQuery, EvalReport, EvalSet
+from kebab_stream.reports.quality import EvalAnswer, EvalComparison, EvalMode, EvalQuery, EvalReport, EvalSet
 
 _HINT = "give a file that `kebab eval --save` wrote"
 

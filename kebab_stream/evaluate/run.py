@@ -23,7 +23,7 @@ from kebab_stream.evaluate.judged import JudgedSet, Question
 from kebab_stream.evaluate.metrics import DEEP, first_rank, measure
 from kebab_stream.evaluate.targets import CorpusTargets, GoldenTargets, Targets
 from kebab_stream.model import Mode, SearchHit, SearchOpts
-from kebab_stream.reports import EvalAnswer, EvalHit, EvalLatency, EvalMode, EvalQuery, EvalSet, EvalTarget
+from kebab_stream.reports.quality import EvalAnswer, EvalHit, EvalLatency, EvalMode, EvalQuery, EvalSet, EvalTarget
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""

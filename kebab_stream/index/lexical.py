@@ -29,7 +29,7 @@ from kebab_stream.index.arrays import mapped, write_array
 from kebab_stream.index.moves import Moves
 
 if TYPE_CHECKING:
-    from kebab_stream.reports import IndexedTerm
+    from kebab_stream.reports.lookup import IndexedTerm
 
 _DTYPES = {
     "terms": "<u1",
@@ -153,7 +153,7 @@ class LexicalIndex:
 
     def terms_of(self, number: int) -> "list[IndexedTerm]":
         """The terms of a chunk, ascending. Goes through all postings: 10 ms for 100,000 chunks."""
-        from kebab_stream.reports import IndexedTerm  # late: a search does without
+        from kebab_stream.reports.lookup import IndexedTerm  # late: a search does without
 
         places = np.flatnonzero(self._chunks == number)
         ranks = np.searchsorted(self._indptr, places, side="right") - 1

@@ -2,7 +2,7 @@
 
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 
@@ -28,7 +28,8 @@ from kebab_stream.index.snapshot import SEAL, index_folder
 from kebab_stream.index.store import REVISION
 from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.index.vectors import quantise
-from kebab_stream.ingest.prepare import INDEXED_VERSION, IndexedChunk, indexed_chunk
+from kebab_stream.ingest.prepare import IndexedChunk, indexed_chunk
+from kebab_stream.ingest.versions import INDEXED_VERSION
 
 _CACHED_PER_CHUNK = 2
 """Texts that are remembered for each chunk: those that are, and as many that were."""
@@ -40,18 +41,24 @@ class IndexUpdate:
     """Collects new chunks; at the end the old generation and they become the new one."""
 
     def __init__(
-        self, data_dir: Path, store: StoreWriter, embedder: Embedder | None, *, graph_above: int | None = None
+        self,
+        data_dir: Path,
+        store: StoreWriter,
+        load_embedder: Callable[[], Embedder | None],
+        *,
+        graph_above: int | None = None,
     ) -> None:
+        """Nothing is read yet; the embedder is loaded when a text is to be embedded, or `is_of_model` asked."""
+        self._data_dir = data_dir
         self._folder = index_folder(data_dir)
         self._store = store
-        self._embedder = embedder
+        self._load_embedder = load_embedder
+        self._is_loaded = False
+        self._embedder: Embedder | None = None
         self._graph_above = graph_above
         self._added = Additions()
         self._old: Generation | None = None
         self._cache: EmbeddingCache | None = None
-        if embedder:
-            scope = f"{embedder.fingerprint}|{INDEXED_VERSION}"
-            self._cache = EmbeddingCache.open(data_dir, scope=scope, dim=embedder.dim)
 
     def close(self) -> None:
         """Let go of the cache."""
@@ -62,20 +69,32 @@ class IndexUpdate:
         """Open the current generation to carry its chunks over.
 
         Returns:
-            False if there is none that fits (damaged; another model, analyser or format): every chunk must then be
-            added. Files that are too large to be compared each time are compared by `commit`.
+            False if there is none that fits (damaged; another analyser or format): every chunk must then be added.
+            Files that are too large to be compared each time are compared by `commit`.
         """
         revision = self._store.corpus_revision
         if revision is None:
             return True  # there is nothing yet
         try:
             verify(self._folder / revision, seal=self._store.meta(SEAL) or "", at_most=CHECKED_BYTES)
-            old = Generation.open(self._folder / revision)
+            self._old = Generation.open(self._folder / revision)
         except IndexCorruptError:
-            old = None
-        fits = old is not None and old.manifest.embedding == self._spec()
-        self._old = old if fits else None
-        return fits
+            return False
+        return True
+
+    def is_of_model(self) -> bool:
+        """Whether what is carried over has the vectors of the model in the settings, which is loaded for that.
+
+        If not, nothing is carried over any more: every chunk must then be added.
+
+        Raises:
+            ModelUnavailableError, ModelTimeoutError, ConfigInvalidError: the model cannot be loaded.
+        """
+        embedder = self._model()
+        if self._old is None or self._old.manifest.embedding == _spec_of(embedder):
+            return True
+        self._old = None
+        return False
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Index chunks that are new or changed, a batch at a time."""
@@ -84,10 +103,20 @@ class IndexUpdate:
             self._added.scripts.append(chunk.script)
             self._added.lexical.add(chunk.frequencies)
             self._added.texts.append(chunk.folded)
-        if self._embedder:
-            vectors = self._vectors(self._embedder, {chunk.text: chunk.windows for chunk in chunks})
+        if embedder := self._model():
+            vectors = self._vectors(embedder, {chunk.text: chunk.windows for chunk in chunks})
             for chunk in chunks:
                 self._added.vectors.add(vectors[chunk.text])
+
+    def _model(self) -> Embedder | None:
+        """The embedder, loaded now at the latest."""
+        if not self._is_loaded:
+            self._embedder = embedder = self._load_embedder()
+            if embedder:
+                scope = f"{embedder.fingerprint}|{INDEXED_VERSION}"
+                self._cache = EmbeddingCache.open(self._data_dir, scope=scope, dim=embedder.dim)
+            self._is_loaded = True
+        return self._embedder
 
     def _vectors(self, embedder: Embedder, windows_of: Mapping[str, list[str]]) -> dict[str, NDArray[np.int8]]:
         """The window vectors of each text, remembered or new."""
@@ -161,7 +190,13 @@ class IndexUpdate:
         return f"{int(number) + 1:08d}-{secrets.token_hex(6)}"
 
     def _spec(self) -> EmbeddingSpec | None:
-        embedder = self._embedder
-        if embedder is None:
-            return None
-        return EmbeddingSpec(model_id=embedder.model_id, fingerprint=embedder.fingerprint, dim=embedder.dim)
+        """The model of the vectors: where nothing was embedded, that of those that are carried over."""
+        if self._old is not None and not self._is_loaded:
+            return self._old.manifest.embedding
+        return _spec_of(self._model())
+
+
+def _spec_of(embedder: Embedder | None) -> EmbeddingSpec | None:
+    if embedder is None:
+        return None
+    return EmbeddingSpec(model_id=embedder.model_id, fingerprint=embedder.fingerprint, dim=embedder.dim)

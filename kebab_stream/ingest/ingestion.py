@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache, partial
 from itertools import groupby, islice
 from pathlib import Path
 from time import perf_counter
@@ -24,7 +25,7 @@ from kebab_stream.ingest.sources import ids_in_sources, known_sources, source_ro
 from kebab_stream.ingest.walk import Skip
 from kebab_stream.model import COPIES, FILES, TEXTS, DocId, Document
 from kebab_stream.render import encodable
-from kebab_stream.reports import FileProblem, IngestReport
+from kebab_stream.reports.ingest import FileProblem, IngestReport
 
 _CHUNKS_AT_ONCE = 256
 _EXAMPLES = 5
@@ -65,25 +66,29 @@ class Ingestion:
     problems: list[FileProblem] = field(default_factory=list)
 
     @classmethod
-    def begin(cls, config: Config, *, rebuild_index: bool = False) -> Self:
+    def begin(cls, config: Config, *, rebuild_index: bool = False, lazily: bool = False) -> Self:
         """Open the store for writing. The caller holds the write lock.
 
         Args:
             rebuild_index: make the index files anew from the store.
+            lazily: load the embedding model when there is something to embed, and never download it. Without, it is
+                loaded now, so that another one in the settings is noticed, and downloaded if need be.
 
         Raises:
             StorageError, IndexCorruptError: the store cannot be written, or is damaged.
-            ModelUnavailableError: the embedding model cannot be loaded.
+            ModelUnavailableError, ModelTimeoutError: the embedding model cannot be loaded.
         """
         started = perf_counter()
-        embedder = load_embedder(config.models.embedding, may_download=True)
+        load = cache(partial(load_embedder, config.models.embedding, may_download=not lazily))
+        if not lazily:
+            load()
         with ExitStack() as opened:
             store = opened.enter_context(closing(StoreWriter.open(config.storage.data_dir)))
             wish = graph_above(config.search.vector_index, config.search.exact_below)
-            index = IndexUpdate(config.storage.data_dir, store, embedder, graph_above=wish)
+            index = IndexUpdate(config.storage.data_dir, store, load, graph_above=wish)
             opened.enter_context(closing(index))
             index.remove_leftovers()
-            continues = not rebuild_index and index.carry_over()
+            continues = not rebuild_index and index.carry_over() and (lazily or index.is_of_model())
             opened.pop_all()
             return cls(config, store, index, continues, started)
 
@@ -182,6 +187,8 @@ class Ingestion:
     def _keep(self, prepared: Sequence[tuple[Prepared, list[IndexedChunk]]]) -> None:
         for one, _ in prepared:
             self.store.replace(one.document, one.text, one.chunks)
+        if prepared and self.continues:
+            self.continues = self.index.is_of_model()
         if self.continues:
             self.index.add([chunk for _, indexed in prepared for chunk in indexed])
 

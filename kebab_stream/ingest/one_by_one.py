@@ -15,7 +15,7 @@ from kebab_stream.ingest.identity import doc_id_of
 from kebab_stream.ingest.ingestion import Ingestion
 from kebab_stream.ingest.sources import known_sources
 from kebab_stream.model import COPIES, DocId, Document
-from kebab_stream.reports import DocumentReport, IngestReport, RemovalReport
+from kebab_stream.reports.ingest import DocumentReport, IngestReport, RemovalReport
 from kebab_stream.single.locate import find_document
 
 Status = Literal["new", "updated", "unchanged"]
@@ -81,7 +81,7 @@ def _changing(config: Config, *, existing: bool = False) -> Iterator[Ingestion]:
     data_dir = config.storage.data_dir
     if existing:
         Store.open(data_dir).close()  # a folder without an index stays as it is
-    with write_lock(data_dir), closing(Ingestion.begin(config)) as ingestion:
+    with write_lock(data_dir), closing(Ingestion.begin(config, lazily=True)) as ingestion:
         yield ingestion
 
 

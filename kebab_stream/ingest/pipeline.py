@@ -23,7 +23,7 @@ from kebab_stream.ingest.plan import ToRead
 from kebab_stream.ingest.preparing import Outcome, Preparation, Preparers, Read, processes_for
 from kebab_stream.ingest.read import open_regular
 from kebab_stream.ordered import map_ordered
-from kebab_stream.reports import IngestPhase, IngestReport
+from kebab_stream.reports.ingest import IngestPhase, IngestReport
 
 Progress = Callable[[IngestPhase, int, int], None]
 """Told the phase, how much of it is done, and of how much: files to read, chunks to index again."""

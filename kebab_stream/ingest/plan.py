@@ -12,7 +12,7 @@ from kebab_stream.ingest.media import size_limit
 from kebab_stream.ingest.prepare import signature_of
 from kebab_stream.ingest.walk import Skip, SourceFile, Walk, is_gone, walk
 from kebab_stream.model import DocId
-from kebab_stream.reports import FileProblem
+from kebab_stream.reports.ingest import FileProblem
 
 _UNCHANGED = "nothing was changed; if the folder is on a disk that is not mounted, mount it"
 

@@ -30,7 +30,10 @@ from kebab_stream.model import (
     SearchQuery,
     SearchResponse,
 )
-from kebab_stream.reports import Answer, DoctorReport, DocumentReport, FetchResult, SchemaReport
+from kebab_stream.reports.answers import Answer
+from kebab_stream.reports.housekeeping import DoctorReport, SchemaReport
+from kebab_stream.reports.ingest import DocumentReport
+from kebab_stream.reports.lookup import FetchResult
 from kebab_stream.single import validate
 from kebab_stream.single.filters import FILTERS
 from kebab_stream.wire import parse_item

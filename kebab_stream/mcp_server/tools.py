@@ -8,7 +8,10 @@ from kebab_stream.bulk.validate import LIMITS
 from kebab_stream.mcp_server import calls
 from kebab_stream.mcp_server.published import Schema, input_schema, output_schema, search_schema
 from kebab_stream.model import BulkSearchResponse, SearchResponse, Wire
-from kebab_stream.reports import Answer, DoctorReport, DocumentReport, FetchResult, SchemaReport
+from kebab_stream.reports.answers import Answer
+from kebab_stream.reports.housekeeping import DoctorReport, SchemaReport
+from kebab_stream.reports.ingest import DocumentReport
+from kebab_stream.reports.lookup import FetchResult
 
 Handler = Callable[[calls.Session, Mapping[str, Any], calls.Progress], Awaitable[Wire]]
 

@@ -22,7 +22,7 @@ from kebab_stream.replay.lines import Batch, batches
 from kebab_stream.replay.pool import Answerer, WorkerPool
 from kebab_stream.replay.results import FileResults, Results, StreamResults, is_regular, journal_beside
 from kebab_stream.replay.tally import Tally, latency_of
-from kebab_stream.reports import ReplayReport
+from kebab_stream.reports.offline import ReplayReport
 
 Progress = Callable[[int, int | None, int], None]
 """Told how many lines are done, of how many (None: nobody knows), and how many queries failed."""

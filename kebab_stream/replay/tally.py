@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
-from kebab_stream.reports import Latency
+from kebab_stream.reports.offline import Latency
 
 _RATIO: Final = 1.05
 """Upper to lower bound of one bin of times: what is read from them is at most 2.5 % off."""

@@ -6,7 +6,7 @@ Two interfaces: Ollama's and the OpenAI-compatible one. Who asks it something de
 import ipaddress
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -22,6 +22,10 @@ from kebab_stream.ndjson import parse_json
 
 OLLAMA_ENDPOINT: Final = "http://127.0.0.1:11434"
 _SAID_CHARS: Final = 200
+_QUOTED_CHARS: Final = 16
+"""So much of a text in what a server says counts as a quotation."""
+_LEAST_QUOTED_CHARS: Final = 8
+"""A text that is shorter may stand in a message by chance."""
 
 _NO_MODEL = re.compile(
     r"model\b.{0,300}\b(?:not found|not exist|no such|not loaded|not available)"
@@ -168,12 +172,18 @@ def broken_off(server: ModelServer, problem: str) -> ModelUnreachableError:
     )
 
 
-def refusal(server: ModelServer, status: int, body: bytes, location: str | None) -> KebabError:
-    """The error behind an HTTP status other than 200."""
+def refusal(
+    server: ModelServer, status: int, body: bytes, location: str | None, *, texts: Sequence[str] = ()
+) -> KebabError:
+    """The error behind an HTTP status other than 200.
+
+    Args:
+        texts: what the server was given; what it says is left out where it repeats one, see `_quotes`.
+    """
     value = parse_json(body)
     said = _said(server, value) if isinstance(value, dict) else ""
     details = server.details(status=status)
-    told = f": {said}" if said else ""
+    told = f": {said}" if said and not _quotes(said, texts) else ""
     if status in (400, 404) and _NO_MODEL.search(said):
         return _not_pulled(server, details)
     if location is not None and 300 <= status < 400:
@@ -190,14 +200,13 @@ def refusal(server: ModelServer, status: int, body: bytes, location: str | None)
     return ModelUnreachableError(f"{server.endpoint} failed ({status}){told}", "see the server's log", details)
 
 
-def failure(server: ModelServer, value: Mapping[str, object]) -> KebabError:
-    """The error that an answer tells of."""
+def failure(server: ModelServer, value: Mapping[str, object], *, texts: Sequence[str] = ()) -> KebabError:
+    """The error that an answer tells of; `texts` as for `refusal`."""
     said = _said(server, value)
     if _NO_MODEL.search(said):
         return _not_pulled(server, server.details())
-    return ModelUnreachableError(
-        f"{server.endpoint} failed: {said or 'it does not say why'}", "see the server's log", server.details()
-    )
+    told = "it does not say why" if not said or _quotes(said, texts) else said
+    return ModelUnreachableError(f"{server.endpoint} failed: {told}", "see the server's log", server.details())
 
 
 def _check_address(server: ModelServer) -> str:
@@ -222,6 +231,18 @@ def _said(server: ModelServer, value: Mapping[str, object]) -> str:
     if not isinstance(said, str):
         return ""
     return _one_line(said.replace(server.api_key, "…") if server.api_key else said)
+
+
+def _quotes(said: str, texts: Sequence[str]) -> bool:
+    """Whether a server repeats 16 characters of a text, or all of one of 8 to 16.
+
+    Documents do not belong into messages. What is shorter cannot be told from what servers say anyway.
+    """
+    pieces = {said[start : start + _QUOTED_CHARS] for start in range(len(said) - _QUOTED_CHARS + 1)}
+    for text in (" ".join(text.split()) for text in texts):
+        if any(piece in text for piece in pieces) or (len(text) >= _LEAST_QUOTED_CHARS and text in said):
+            return True
+    return False
 
 
 def _one_line(text: str) -> str:

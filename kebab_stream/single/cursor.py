@@ -21,6 +21,7 @@ def fingerprint(
     settings: SearchSettings,
     vector_path: VectorPath = "exact",
     reranker: str | None = None,
+    score_floor: float | None = None,
 ) -> str:
     """What must not change between pages: query, mode, filters and ranking settings, but not the page size.
 
@@ -28,9 +29,11 @@ def fingerprint(
         method: how the query is really answered (hybrid without vectors is lexical).
         vector_path: how its nearest vectors are really looked for: the graph may miss some.
         reranker: the fingerprint of the model that orders the best hits anew, if one does.
+        score_floor: the cosine that counts as 0 in the fusion, if one does.
     """
     ranking = (
         settings.fusion, settings.fusion_weight, settings.rrf_k, settings.candidate_depth, vector_path, reranker,
+        score_floor,
     )  # fmt: skip
     text = ascii((replace(query, k=None), method, ranking))
     return hashlib.blake2b(text.encode("ascii"), digest_size=8).hexdigest()

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import TypedDict
 
 from kebab_stream.model import DocId, Document, TrustLevel
-from kebab_stream.reports import DocSummary
+from kebab_stream.reports.lookup import DocSummary
 from kebab_stream.single.hits import is_stale, rfc3339
 from kebab_stream.single.settings import SearchSettings
 

@@ -17,7 +17,7 @@ from kebab_stream.index.rows import PAGE_END
 from kebab_stream.index.store import STORE_FILE, Store, store_corrupt
 from kebab_stream.model import Chunk, Citation, Document
 from kebab_stream.render import to_json
-from kebab_stream.reports import FetchResult, NeighbourChunk
+from kebab_stream.reports.lookup import FetchResult, NeighbourChunk
 from kebab_stream.single.budget import max_chars_of
 from kebab_stream.single.facts import Facts, facts_of
 from kebab_stream.single.hits import citation_of, line_citation, page_citation, section_label

@@ -59,10 +59,3 @@ def rrf(lexical_ranks: Floats, vector_ranks: Floats, *, k: int) -> Floats:
         k: damping constant; larger values flatten the difference between ranks.
     """
     return rounded((1 / (k + lexical_ranks) + 1 / (k + vector_ranks)) * (k + 1) / 2)
-
-
-def ranks_in(best: Numbers, union: Numbers) -> Floats:
-    """(len(union),) rank from 1 of each chunk of the union in a best-first list, infinity where it is absent."""
-    ranks = np.full(len(union), np.inf)
-    ranks[np.searchsorted(union, best)] = np.arange(1, len(best) + 1)
-    return ranks

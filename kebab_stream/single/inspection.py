@@ -4,7 +4,7 @@ from datetime import datetime
 
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.model import Chunk, ChunkId, Document
-from kebab_stream.reports import ChunkSummary, IndexedTerm, InspectResult
+from kebab_stream.reports.lookup import ChunkSummary, IndexedTerm, InspectResult
 from kebab_stream.single.facts import summary_of
 from kebab_stream.single.hits import citation_of
 from kebab_stream.single.locate import find_document, is_id

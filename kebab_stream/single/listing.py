@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.index.store import Store
 from kebab_stream.model import Document, Filters
-from kebab_stream.reports import DocSummary, SourceSummary, TagSummary
+from kebab_stream.reports.lookup import DocSummary, SourceSummary, TagSummary
 from kebab_stream.single import validate
 from kebab_stream.single.facts import summary_of
 from kebab_stream.single.filters import CHUNK_FILTERS

@@ -15,7 +15,7 @@ from kebab_stream.index.generation import Generation
 from kebab_stream.index.graph import graph_above
 from kebab_stream.index.ranking import rounded, top, union_of
 from kebab_stream.model import Mode, ScoreKind
-from kebab_stream.single.fusion import Floats, Numbers, above_floor, convex, ranks_in, rrf, weight_across
+from kebab_stream.single.fusion import Floats, Numbers, above_floor, convex, rrf, weight_across
 from kebab_stream.single.per_doc import within_limit
 from kebab_stream.single.phrases import find_phrases
 from kebab_stream.single.settings import MAX_RESULTS, SearchSettings, VectorPath
@@ -37,7 +37,7 @@ class Side:
     best: Numbers
     """(k,) chunk numbers, best first, ties by number; with a limit per document, more than without."""
     ranks: dict[int, int]
-    """Rank from 1 of each of the best."""
+    """Rank from 1 of each of the best, among all chunks that this side has a score for."""
     milliseconds: float
 
     def score(self, number: int) -> float:
@@ -177,15 +177,20 @@ class _Cut:
     """(n_chunks,) the document number of each chunk."""
     per_doc: int | None
 
-    def best(self, scores: Floats, present: Mask) -> Numbers:
-        """The best `depth` chunks, and behind them what is among the best `depth` of a ranking with the limit."""
+    def best(self, scores: Floats, present: Mask) -> tuple[Numbers, Numbers]:
+        """The best `depth` chunks, and behind them what is among the best `depth` of a ranking with the limit.
+
+        Returns:
+            Chunk numbers, and the rank from 1 of each among all chunks that have a score.
+        """
         eligible = present if self.allowed is None else present & self.allowed
         best = top(scores, self.depth, eligible)
         if self.per_doc is None or len(best) < self.depth:
-            return best
+            return best, np.arange(1, len(best) + 1)
         every = top(scores, len(scores), eligible)
         limited = self.limited(every)[: self.depth]
-        return np.concatenate([best, limited[~np.isin(limited, best)]])
+        places = union_of(np.arange(self.depth), np.flatnonzero(np.isin(every, limited)))
+        return every[places], places + 1
 
     def limited(self, best: Numbers) -> Numbers:
         """A ranking within the limit per document."""
@@ -244,9 +249,8 @@ def _worth_comparing(
 
 def _side(exact: Floats, present: Mask, cut: _Cut, started: float) -> Side:
     scores = rounded(exact)
-    best = cut.best(scores, present)
-    ranks = {number: rank for rank, number in enumerate(best.tolist(), start=1)}
-    return Side(scores, best, ranks, _since(started))
+    best, ranks = cut.best(scores, present)
+    return Side(scores, best, dict(zip(best.tolist(), ranks.tolist(), strict=True)), _since(started))
 
 
 def _nothing(method: Mode) -> Ranking:
@@ -273,12 +277,17 @@ def _fuse(
         meaning = above_floor(vector.scores[union], floor)
         scores = convex(lexical.scores[union], lexical_max, meaning, weight=weight, alone=alone)
     else:
-        scores = rrf(ranks_in(lexical.best, union), ranks_in(vector.best, union), k=settings.rrf_k)
+        scores = rrf(_ranks(lexical, union), _ranks(vector, union), k=settings.rrf_k)
     order = np.lexsort((union, -scores))
     best = cut.limited(union[order])
     return Ranking(
         "hybrid", settings.fusion, best, scores[np.searchsorted(union, best)], lexical, vector, _since(started)
     )
+
+
+def _ranks(side: Side, union: Numbers) -> Floats:
+    """(len(union),) the rank of each chunk on this side, infinity where it did not return it."""
+    return np.array([side.ranks.get(number, np.inf) for number in union.tolist()], dtype=np.float64)
 
 
 def _since(started: float) -> float:

@@ -13,6 +13,7 @@ from kebab_stream.index.generation import Generation
 from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.model import (
     ChunkId,
+    Mode,
     RerankedRetrieval,
     Retrieval,
     SearchHit,
@@ -62,43 +63,66 @@ def search(
     allowed = allowed_chunks(snapshot, query.filters)
     method, embedder, method_hint = method_for(query.mode, generation, load_embedder)
     reranker = load_reranker() if query.rerank else None
-    path = vector_path(method, generation, settings, query.per_doc)
-    query_fingerprint = fingerprint(query, method, settings, path, reranker.fingerprint if reranker else None)
+    query_fingerprint = _fingerprint(query, method, generation, embedder, reranker, settings)
     offset = 0 if position is None else position.offset_in(query_fingerprint)
-    wanted = query_terms(query.query)
     ranking = retrieve(
-        generation,
-        embedder,
-        query.query,
-        wanted,
-        method=method,
-        allowed=allowed,
-        settings=settings,
-        per_doc=query.per_doc,
-    )
+        generation, embedder, query.query, query_terms(query.query),
+        method=method, allowed=allowed, settings=settings, per_doc=query.per_doc,
+    )  # fmt: skip
     if reranker:
         ranking = reranked(snapshot, ranking, query.query, reranker)
+    missing = None if method == "vector" else missing_words_hint(generation, query.query)
+    hints = (method_hint, missing, filter_hint(snapshot, query.filters, allowed))
+    response = _page(snapshot, query, opts, settings, ranking, offset, query_fingerprint, hints, now)
+    return replace(response, trace=trace_of(snapshot, ranking, started)) if opts.trace else response
+
+
+def _fingerprint(
+    query: SearchQuery,
+    method: Mode,
+    generation: Generation,
+    embedder: Embedder | None,
+    reranker: Reranker | None,
+    settings: SearchSettings,
+) -> str:
+    fuses_cosines = method == "hybrid" and settings.fusion == "convex"
+    return fingerprint(
+        query,
+        method,
+        settings,
+        vector_path(method, generation, settings, query.per_doc),
+        reranker.fingerprint if reranker else None,
+        embedder.score_floor if embedder and fuses_cosines else None,
+    )
+
+
+def _page(
+    snapshot: Snapshot,
+    query: SearchQuery,
+    opts: SearchOpts,
+    settings: SearchSettings,
+    ranking: Ranking,
+    offset: int,
+    query_fingerprint: str,
+    hints: Sequence[str | None],
+    now: datetime,
+) -> SearchResponse:
+    """The part of the ranking that was asked for, as far as it fits."""
     hits, texts = hits_of(snapshot, ranking, offset, query.k or settings.default_k, settings, now)
-    weights = term_weights(generation, wanted)
+    weights = term_weights(snapshot.generation, query_terms(query.query))
     snippet_chars = opts.snippet_chars or settings.snippet_chars
 
     def next_cursor(returned: int) -> str | None:
         end = offset + returned
         return encode_cursor(end, snapshot.corpus_revision, query_fingerprint) if end < len(ranking.numbers) else None
 
-    hints = (
-        method_hint,
-        missing_words_hint(generation, query.query) if method != "vector" else None,
-        filter_hint(snapshot, query.filters, allowed),
-    )
     page = Page(
         hits,
         [snippet_of(text, weights, snippet_chars) for text in texts],
         next_cursor,
         "; ".join(filter(None, hints)) or None,
     )
-    response = fit(page, snippet_chars=snippet_chars, max_chars=max_chars_of(opts.max_tokens, settings))
-    return replace(response, trace=trace_of(snapshot, ranking, started)) if opts.trace else response
+    return fit(page, snippet_chars=snippet_chars, max_chars=max_chars_of(opts.max_tokens, settings))
 
 
 def term_weights(generation: Generation, wanted: Sequence[str]) -> dict[str, int]:

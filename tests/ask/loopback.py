@@ -5,10 +5,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from kebab_stream.config import Llm
+from tests.serving import serving
 
 MODEL = "parrot:1b"
 """The one model that is there."""
@@ -47,7 +48,6 @@ class Spoken:
 class Handler(BaseHTTPRequestHandler):
     """One request."""
 
-    protocol_version = "HTTP/1.1"
     spoken: Spoken
 
     def do_POST(self) -> None:
@@ -99,9 +99,6 @@ class Handler(BaseHTTPRequestHandler):
             except TimeoutError:
                 continue
 
-    def log_message(self, *_arguments: object) -> None:
-        """Say nothing."""
-
     def _ollama(self, body: Any) -> None:
         if body["model"] != MODEL:
             self.plainly(404, json.dumps({"error": f"model '{body['model']}' not found"}).encode())
@@ -142,14 +139,10 @@ def openai_line(text: str | None, **more: object) -> bytes:
 def language_server() -> Iterator[Spoken]:
     """A server on a free port of loopback."""
     handler = type("Handler", (Handler,), {})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        spoken = Spoken(address=f"http://127.0.0.1:{server.server_address[1]}")
+    with serving(handler) as address:
+        spoken = Spoken(address=address)
         handler.spoken = spoken  # type: ignore[attr-defined]  # the class made above
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
         try:
             yield spoken
         finally:
             spoken.stopped.set()
-            server.shutdown()
-            thread.join()

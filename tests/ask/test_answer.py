@@ -14,7 +14,7 @@ from kebab_stream.engine import Engine
 from kebab_stream.errors import KebabError
 from kebab_stream.model import Filters, SearchHit, SearchQuery
 from kebab_stream.render import to_json
-from kebab_stream.reports import Answer
+from kebab_stream.reports.answers import Answer
 from tests.ask.loopback import MODEL, Spoken
 from tests.corpora import config_of, ingest_files
 from tests.wire import checked

@@ -6,7 +6,7 @@ from typing import get_args
 
 from kebab_stream.ask.passages import CONTEXT_CHARS, DEFAULT_K, MIN_COSINE, MIN_SHARE
 from kebab_stream.ask.server import ANSWER_TOKENS
-from kebab_stream.reports import Answer, AnswerCitation, NoAnswerReason
+from kebab_stream.reports.answers import Answer, AnswerCitation, NoAnswerReason
 from kebab_stream.servers.server import OLLAMA_ENDPOINT
 from tests.paths import ROOT
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from kebab_stream.ask.passages import CONTEXT_CHARS, DEFAULT_K, Found, find_passages, has_evidence
-from kebab_stream.config import Chunking, Ingest, Search
+from kebab_stream.config import Chunking, Embedding, Ingest, Models, Search
+from kebab_stream.embed import load_embedder
+from kebab_stream.embed.once import Once
 from kebab_stream.engine import Engine
 from kebab_stream.model import Filters, Mode, SearchHit, SearchQuery
 from tests.corpora import config_of, ingest_files
@@ -131,3 +133,18 @@ def test_a_meaning_counts_as_far_as_it_lies_above_the_floor_of_the_model(engine:
 
     assert has_evidence([hit], 1.0, floor=cosine - 0.5 * (1 - cosine))
     assert not has_evidence([hit], 1.0, floor=cosine - 0.1 * (1 - cosine))
+
+
+def test_the_floor_of_evidence_is_that_of_the_model_which_ranked(engine: Engine) -> None:
+    raised = load_embedder(Embedding(score_floor=0.98))
+    engine._embedder = Once(lambda: raised)
+
+    assert found(engine, "how are backups made", mode="vector").missing == "low_evidence"
+    assert found(engine, "how are backups made", mode="lexical").missing is None
+
+
+def test_a_question_by_words_loads_no_model(fixture_data: Path) -> None:
+    config = config_of(fixture_data)
+    nowhere = replace(config, models=Models(embedding=Embedding(model_path=fixture_data / "nowhere")))
+    with Engine.open(nowhere) as engine:
+        assert found(engine, "how are backups made", mode="lexical").passages

@@ -195,3 +195,16 @@ def test_a_model_in_the_settings_is_not_loaded_before_it_is_asked_for(fixture_da
         )
         assert ({b"fastembed", b"onnxruntime"} <= set(done.stderr.split())) == loaded
         assert bool({b"fastembed", b"onnxruntime"} & set(done.stderr.split())) == loaded
+
+
+def test_doctor_asks_the_model_if_one_is_set(fixture_data: Path, model: Path, tmp_path: Path) -> None:
+    def check(folder: Path) -> tuple[int, dict[str, Any]]:
+        done = kebab("doctor", "--json", data_dir=fixture_data, extra=settings_of(folder, depth=7))
+        (found,) = (each for each in done.lines[0]["checks"] if each["name"] == "rerank")
+        return done.status, found
+
+    status, good = check(model)
+    assert (status, good["status"], good["details"]["depth"]) == (0, "ok", 7)
+    status, bad = check(damaged(model, tmp_path / "damaged", "tokenizer.json", None))
+    assert (status, bad["status"], bad["details"]["code"]) == (3, "fail", "model_unavailable")
+    assert "docs/search.md" in bad["hint"]

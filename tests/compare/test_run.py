@@ -6,7 +6,7 @@ import pytest
 
 from kebab_stream.compare import compare
 from kebab_stream.errors import InvalidInputError, StorageError
-from kebab_stream.reports import ErrorChanges, Latency, TopChanges
+from kebab_stream.reports.offline import ErrorChanges, Latency, TopChanges
 from tests.compare.lines import answered, failed, written
 from tests.limits import public_folder, restricted
 

@@ -12,7 +12,7 @@ from kebab_stream.config.migrate import migrate_file, migrated
 from kebab_stream.config.renames import RENAMED
 from kebab_stream.config.settings import KEYS
 from kebab_stream.errors import ConfigInvalidError, ConfigNotFoundError, StorageError
-from kebab_stream.reports import Rename
+from kebab_stream.reports.housekeeping import Rename
 from tests.config.loading import load, refusal
 from tests.limits import public_folder, restricted
 

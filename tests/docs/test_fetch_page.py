@@ -5,21 +5,21 @@ import re
 
 import pytest
 
-from kebab_stream import reports
+from kebab_stream.reports import lookup
 from tests.paths import ROOT
 
 
 @pytest.mark.parametrize(
     "kind",
     [
-        reports.FetchResult,
-        reports.NeighbourChunk,
-        reports.DocSummary,
-        reports.TagSummary,
-        reports.SourceSummary,
-        reports.InspectResult,
-        reports.ChunkSummary,
-        reports.IndexedTerm,
+        lookup.FetchResult,
+        lookup.NeighbourChunk,
+        lookup.DocSummary,
+        lookup.TagSummary,
+        lookup.SourceSummary,
+        lookup.InspectResult,
+        lookup.ChunkSummary,
+        lookup.IndexedTerm,
     ],
     ids=lambda kind: kind.__name__,
 )

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kebab_stream import model, reports
+from kebab_stream import model
+from kebab_stream.reports import ingest
 from tests.paths import ROOT
 from tools.write_generated import TABLES, tables_in, with_tables
 
@@ -55,5 +56,5 @@ def test_every_field_of_an_answer_is_explained(kind: type) -> None:
 def test_every_field_of_an_ingest_report_is_explained() -> None:
     page = (ROOT / "docs" / "ingest.md").read_text(encoding="utf-8")
 
-    for kind in (reports.IngestReport, reports.FileProblem):
+    for kind in (ingest.IngestReport, ingest.FileProblem):
         assert {f"`{field.name}`" for field in dataclasses.fields(kind)} <= set(re.findall("`[a-z_]+`", page))

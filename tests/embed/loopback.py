@@ -5,10 +5,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from kebab_stream.config import Embedding
+from tests.serving import serving
 
 MODEL = "letters"
 DIM = 26
@@ -24,6 +25,8 @@ class Vectors:
     """How many requests are still to be refused."""
     misbehave: "Callable[[Handler], None] | None" = None
     """Answers instead of the server."""
+    misbehave_about_models: "Callable[[Handler], None] | None" = None
+    """Answers instead of its list of models."""
     asked: list[Any] = field(default_factory=list)
     """The bodies of all requests for vectors."""
     paths: list[str] = field(default_factory=list)
@@ -48,13 +51,15 @@ def letters(text: str) -> list[float]:
 class Handler(BaseHTTPRequestHandler):
     """One request."""
 
-    protocol_version = "HTTP/1.1"
     vectors: Vectors
     body: Any = None
 
     def do_GET(self) -> None:
         """The list of models."""
         self.vectors.paths.append(self.path)
+        if self.vectors.misbehave_about_models is not None:
+            self.vectors.misbehave_about_models(self)
+            return
         models = [{"name": f"{MODEL}:latest", "model": f"{MODEL}:latest", "digest": self.vectors.digest}]
         self.plainly(200, {"models": models}) if self.path == "/api/tags" else self.plainly(404, {})
 
@@ -94,30 +99,15 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_arguments: object) -> None:
-        """Say nothing."""
-
-
-class Server(ThreadingHTTPServer):
-    """Clients that go away are no error."""
-
-    def handle_error(self, *_arguments: object) -> None:
-        """Say nothing."""
-
 
 @contextmanager
 def vector_server() -> Iterator[Vectors]:
     """A server on a free port of loopback."""
     handler = type("Handler", (Handler,), {})
-    with Server(("127.0.0.1", 0), handler) as server:
-        server.daemon_threads = True  # a client keeps its connection
-        vectors = Vectors(address=f"http://127.0.0.1:{server.server_address[1]}")
+    with serving(handler) as address:
+        vectors = Vectors(address=address)
         handler.vectors = vectors  # type: ignore[attr-defined]  # the class made above
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
         try:
             yield vectors
         finally:
             vectors.stopped.set()
-            server.shutdown()
-            thread.join()

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+
+from tests.serving import serving
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 
@@ -26,7 +27,6 @@ class Hub:
 class Handler(BaseHTTPRequestHandler):
     """One request."""
 
-    protocol_version = "HTTP/1.1"
     hub: Hub
 
     def do_HEAD(self) -> None:
@@ -48,9 +48,6 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._answer(b"", 404)
 
-    def log_message(self, *_arguments: object) -> None:
-        """Say nothing."""
-
     def _answer(self, body: bytes, status: int = 200) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
@@ -69,13 +66,7 @@ def _entry(file: Path) -> dict[str, object]:
 def model_hub(repository: str, folder: Path) -> Iterator[Hub]:
     """A hub on a free port of loopback."""
     handler = type("Handler", (Handler,), {})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        hub = Hub(f"http://127.0.0.1:{server.server_address[1]}", repository, folder)
+    with serving(handler) as address:
+        hub = Hub(address, repository, folder)
         handler.hub = hub  # type: ignore[attr-defined]  # the class made above
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield hub
-        finally:
-            server.shutdown()
-            thread.join()
+        yield hub

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from kebab_stream.embed.libraries import download_errors
 from tests.cli.program import Finished, kebab
 from tests.embed.model_hub import Hub, model_hub
 from tests.embed.onnx_folder import DIM, write_folder
@@ -209,8 +211,11 @@ def test_an_ingest_downloads_a_listed_model_once_and_a_search_never(tmp_path: Pa
 
     before = place.kebab("search", "beans", "--json", HF_ENDPOINT=hub.address)
     offline = place.ingest(HF_ENDPOINT=hub.address, HF_HUB_OFFLINE="1")
+    (tmp_path / "home" / "notes" / "milk.md").write_text("# Milk\n")
+    text = place.kebab("ingest-file", str(tmp_path / "home" / "notes" / "milk.md"), HF_ENDPOINT=hub.address)
     assert hub.asked == []
     assert {before.error["code"], offline.error["code"]} == {"model_unavailable"}
+    assert b"[model_unavailable]" in text.err
     assert "run `kebab ingest`, which downloads it" in before.error["hint"]
     assert "models.embedding.model_path" in offline.error["hint"]
 
@@ -222,6 +227,22 @@ def test_an_ingest_downloads_a_listed_model_once_and_a_search_never(tmp_path: Pa
     (tmp_path / "home" / "notes" / "tea.md").write_text("# Tea\n")
     assert place.ingest().status == 0  # with nobody at the hub's address
     assert place.kebab("search", "beans", "--mode", "vector", "--json").lines[0]["hits"]
+
+
+def test_what_a_download_may_fail_with_is_told_from_a_mistake_in_the_program() -> None:
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    errors = download_errors()
+
+    assert all(issubclass(each, errors) for each in (HfHubHTTPError, LocalEntryNotFoundError, httpx.ConnectError))
+    assert not any(issubclass(each, errors) for each in (TypeError, AttributeError, LookupError, RuntimeError))
+
+
+@pytest.mark.parametrize("address", ["nowhere", "http://127.0.0.1:99999"])
+def test_an_address_of_the_hub_that_is_none_is_told(tmp_path: Path, address: str) -> None:
+    error = Place(tmp_path / "home", model=LISTED).ingest(HF_ENDPOINT=address).error
+
+    assert error["code"] == "model_unavailable"
 
 
 def test_nobody_at_the_hub_is_a_model_unavailable_at_once(tmp_path: Path) -> None:

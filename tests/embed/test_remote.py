@@ -106,6 +106,32 @@ def test_the_fingerprint_is_of_all_that_is_known_to_change_vectors(vectors: Vect
     assert len({plain, prefixed, other, pulled_again}) == 4
 
 
+@pytest.mark.parametrize(
+    ("status", "value", "message"),
+    [
+        (500, {"error": "out of memory"}, r"failed \(500\): out of memory"),
+        (503, {}, r"too busy \(503\)"),
+        (429, {}, r"too busy \(429\)"),
+        (200, b"<html>", "no list of its models"),
+        (200, {"models": None}, "no list of its models"),
+    ],
+)
+def test_a_list_that_cannot_be_had_just_now_does_not_make_another_model(
+    vectors: Vectors, status: int, value: Any, message: str
+) -> None:
+    vectors.misbehave_about_models = lambda handler: handler.plainly(status, value)
+
+    with pytest.raises(ModelUnavailableError, match=message):
+        loaded(vectors.embedding())
+
+
+@pytest.mark.parametrize("status", [404, 405])
+def test_a_server_without_such_a_list_is_asked_without_a_checksum(vectors: Vectors, status: int) -> None:
+    vectors.misbehave_about_models = lambda handler: handler.plainly(status, {})
+
+    assert loaded(vectors.embedding()).embed_query("x").any()
+
+
 def test_a_busy_server_is_asked_again_for_passages(vectors: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "_PAUSES_S", (0.01, 0.01))
     embedder = loaded(vectors.embedding())
@@ -152,11 +178,15 @@ def rows(value: Any) -> Any:
         (rows([[1.0], [1.0, 2.0], [1.0]]), "embedding_failed", "several lengths"),
         (rows([["one"] * DIM] * 3), "embedding_failed", "no number"),
         (rows([[]] * 3), "embedding_failed", "without components"),
-        (rows([1.0] * 3), "embedding_failed", "without components"),
+        (rows([1.0] * 3), "embedding_failed", "another form"),
+        (rows([["1.0"] * DIM] * 3), "embedding_failed", "no number"),
+        (rows([[True, *[1.0] * (DIM - 1)]] * 3), "embedding_failed", "no number"),
         (rows([[None] * DIM] * 3), "embedding_failed", "not finite|no number"),
         (rows([[1e200] * DIM] * 3), "embedding_failed", "not finite"),
         (rows([[float("nan")] * DIM] * 3), "model_unavailable", "not valid JSON"),
         (lambda handler: handler.plainly(200, {"vectors": []}), "embedding_failed", "another form"),
+        (lambda handler: handler.plainly(200, {"embeddings": None, "data": None}), "embedding_failed", "another form"),
+        (lambda handler: handler.plainly(200, {"embeddings": 5, "data": 5}), "embedding_failed", "another form"),
         (lambda handler: handler.plainly(200, {"error": "out of memory"}), "model_unavailable", "out of memory"),
         (lambda handler: handler.plainly(200, b"<html>"), "model_unavailable", "not valid JSON"),
         (lambda handler: handler.plainly(500, {"error": "no memory"}), "model_unavailable", r"failed \(500\): no mem"),
@@ -198,6 +228,37 @@ def test_no_error_repeats_a_text(vectors: Vectors) -> None:
     vectors.misbehave = lambda handler: handler.plainly(400, {"error": "this model does not support embeddings"})
     with pytest.raises(ModelUnavailableError, match="does not support embeddings"):
         embedder.embed_passages([secret])
+
+
+def test_a_text_that_kebab_itself_repeats_takes_no_way_out_away(vectors: Vectors) -> None:
+    embedder = loaded(vectors.embedding())
+    text = f"Set the key of {vectors.address} in api_key_env; ollama pull letters, then see the server's log"
+
+    vectors.misbehave = lambda handler: handler.plainly(401, {"error": "bad key"})
+    with pytest.raises(ModelUnavailableError) as caught:
+        embedder.embed_passages([text])
+    assert caught.value.message == f"{vectors.address} refuses access (401): bad key"
+    assert "api_key_env" in str(caught.value.hint)
+
+    vectors.misbehave = lambda handler: handler.plainly(404, {"error": f"model not found: {handler.body['input'][0]}"})
+    with pytest.raises(ModelUnavailableError) as caught:
+        embedder.embed_passages([text])
+    assert caught.value.message == f"{vectors.address} does not have the model {MODEL}"
+    assert "ollama pull" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(("status", "said"), [(400, "failed (400)"), (200, "failed: it does not say why")])
+@pytest.mark.parametrize("text", ["hunter2-and", "the safe\n\topens with 42-17-3"])
+def test_short_texts_and_several_lines_are_not_repeated_either(
+    vectors: Vectors, text: str, status: int, said: str
+) -> None:
+    embedder = loaded(vectors.embedding())
+    vectors.misbehave = lambda handler: handler.plainly(status, {"error": f"cannot embed {text}"})
+
+    with pytest.raises(ModelUnavailableError) as caught:
+        embedder.embed_query(text)
+
+    assert caught.value.message == f"{vectors.address} {said}"
 
 
 @pytest.mark.parametrize("drips", [False, True])

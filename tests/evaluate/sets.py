@@ -7,7 +7,7 @@ from pathlib import Path
 from kebab_stream.config import Config, Embedding, Models, Storage
 from kebab_stream.evaluate import evaluate, read_set
 from kebab_stream.model import MODES, Mode
-from kebab_stream.reports import EvalSet
+from kebab_stream.reports.quality import EvalSet
 
 TEXTS = {
     "pan": "Fry the onions in a heavy pan until they are golden.",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kebab_stream.evaluate import page, report_of
 from kebab_stream.evaluate.plots import differences, distributions, dots
-from kebab_stream.reports import EvalReport
+from kebab_stream.reports.quality import EvalReport
 from tests.evaluate.sets import QUERIES, config_at, evaluated, lines, write_set
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -10,7 +10,7 @@ from kebab_stream.errors import InvalidInputError
 from kebab_stream.evaluate import mean_of, metrics_in, read_report, report_of
 from kebab_stream.model import Mode
 from kebab_stream.render import to_json
-from kebab_stream.reports import EvalAnswer, EvalLatency, EvalMode, EvalQuery, EvalSet
+from kebab_stream.reports.quality import EvalAnswer, EvalLatency, EvalMode, EvalQuery, EvalSet
 from tests.wire import checked
 
 

@@ -19,7 +19,7 @@ from kebab_stream.evaluate.metrics import measure
 from kebab_stream.evaluate.run import rank, worst_queries
 from kebab_stream.evaluate.targets import CorpusTargets, GoldenTargets, id_of
 from kebab_stream.model import MODES, SearchQuery
-from kebab_stream.reports import EvalLatency, EvalSet
+from kebab_stream.reports.quality import EvalLatency, EvalSet
 from tests.evaluate.sets import TEXTS, config_at, evaluated, lines, write_set
 
 NAMES = ["pan", "guide/a.md", "4983", "", "../x", "공백 있는", "a/-.txt", "b.pdf", "src/Main.java"]

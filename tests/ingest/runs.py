@@ -14,7 +14,7 @@ from kebab_stream.index.store import Store
 from kebab_stream.ingest import IngestRequest, Progress, ingest
 from kebab_stream.model import Mode, SearchQuery
 from kebab_stream.render import to_json
-from kebab_stream.reports import IngestReport
+from kebab_stream.reports.ingest import IngestReport
 from tests.wire import checked
 
 

@@ -68,11 +68,12 @@ def test_an_ignore_file_that_is_a_folder_has_no_rules(tmp_path: Path) -> None:
     assert read_rules(tmp_path, "") == Rules.of([])
 
 
-def test_lines_of_an_ignore_file_end_where_editors_end_them(tmp_path: Path) -> None:
-    (tmp_path / ".gitignore").write_bytes("a\u2028b.md\rc.md".encode())
+def test_lines_of_an_ignore_file_end_where_git_ends_them(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_bytes("a\u2028b.md\r\nb.md\rc.md\r".encode())
     rules = read_rules(tmp_path / ".gitignore", "")
 
-    assert [ignored(name, rules) for name in ("a\u2028b.md", "a", "b.md", "c.md")] == [True, False, False, True]
+    names = ("a\u2028b.md", "a", "b.md", "c.md", "b.md\rc.md")
+    assert [ignored(name, rules) for name in names] == [True, False, False, False, True]
 
 
 def test_an_ignore_file_that_is_a_pipe_has_no_rules(tmp_path: Path) -> None:

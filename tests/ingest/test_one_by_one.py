@@ -22,7 +22,7 @@ from kebab_stream.ingest.given import given_text
 from kebab_stream.ingest.identity import doc_id_of
 from kebab_stream.ingest.parse import parse
 from kebab_stream.model import FILES, TEXTS
-from kebab_stream.reports import DocumentReport
+from kebab_stream.reports.ingest import DocumentReport
 from tests.embed.loopback import vector_server
 from tests.embed.test_static import write_model
 from tests.ingest.runs import Library

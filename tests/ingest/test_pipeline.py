@@ -19,7 +19,7 @@ from kebab_stream.errors import IndexCorruptError, IndexLockedError, StorageErro
 from kebab_stream.index.lock import write_lock
 from kebab_stream.ingest import IngestRequest, Progress, ingest
 from kebab_stream.ingest.pipeline import _read
-from kebab_stream.reports import IngestPhase, IngestReport
+from kebab_stream.reports.ingest import IngestPhase, IngestReport
 from tests.index.stored import listing
 from tests.ingest.runs import Library
 from tests.ingest.test_index_update import EVERY_ROW

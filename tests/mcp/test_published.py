@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from kebab_stream import model, reports
+from kebab_stream import model
 from kebab_stream.description import wire_names
 from kebab_stream.errors import ErrorCode, InvalidInputError
 from kebab_stream.mcp_server.arguments import Argument, checked
 from kebab_stream.mcp_server.calls import ASK, FETCH, STDIN
 from kebab_stream.mcp_server.published import input_schema, search_schema
 from kebab_stream.mcp_server.tools import TOOLS, Tool
+from kebab_stream.reports import housekeeping, lookup
 from kebab_stream.schemas import schema_files
 from kebab_stream.single import validate
 from kebab_stream.wire import SearchItem, parse_item
@@ -25,7 +26,7 @@ SCHEMAS = {name.removesuffix(".schema.json"): schema for name, schema in schema_
 TOOL_NAMES = {tool.name for tool in TOOLS}
 FIELDS = {
     field.name
-    for kind in (model.SearchHit, model.BulkSearchItem, reports.Check, reports.FetchResult)
+    for kind in (model.SearchHit, model.BulkSearchItem, housekeeping.Check, lookup.FetchResult)
     for field in dataclasses.fields(kind)
 }
 

@@ -202,6 +202,12 @@ def test_a_page_in_the_order_of_one_reranking_model_does_not_continue_another() 
     assert len(prints) == 3
 
 
+def test_the_cosine_that_counts_as_nothing_is_part_of_the_fingerprint() -> None:
+    prints = {fingerprint(ASKED, "hybrid", Search(), score_floor=floor) for floor in (None, 0.0, 0.6)}
+
+    assert len(prints) == 3
+
+
 def test_settings_of_the_page_are_not_part_of_the_fingerprint() -> None:
     settings = Search(default_k=3, snippet_chars=50, chars_per_token=1.5, stale_threshold_days=7)
 

@@ -24,7 +24,7 @@ from kebab_stream.ingest import IngestRequest, ingest
 from kebab_stream.ingest.read import split_lines
 from kebab_stream.model import CodeCitation, LineCitation, SearchQuery
 from kebab_stream.render import to_json
-from kebab_stream.reports import FetchResult
+from kebab_stream.reports.lookup import FetchResult
 from kebab_stream.single.fetch import fetch_document, length, lines_of
 from kebab_stream.single.hits import citation_of
 from tests.corpora import config_of, ingest_files

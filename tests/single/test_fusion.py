@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab_stream.single.fusion import above_floor, convex, ranks_in, rrf, weight_across
+from kebab_stream.single.fusion import Floats, above_floor, convex, rrf, weight_across
 
 scores = st.lists(st.tuples(st.floats(0, 0.999999), st.floats(-1, 1)), min_size=1, max_size=30)
 
@@ -105,15 +105,17 @@ def test_rrf_is_one_for_the_first_of_both_sides_and_a_missing_side_adds_nothing(
 
 @given(st.lists(st.integers(0, 50), unique=True), st.lists(st.integers(0, 50), unique=True), st.integers(1, 1000))
 def test_rrf_scores_are_reciprocal_ranks_over_their_maximum(first: list[int], second: list[int], k: int) -> None:
-    one, two = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
-    union = np.union1d(one, two)
+    union = sorted({*first, *second})
 
-    fused = rrf(ranks_in(one, union), ranks_in(two, union), k=k)
+    def ranks(ranking: list[int]) -> Floats:
+        return np.array([ranking.index(number) + 1 if number in ranking else math.inf for number in union])
+
+    fused = rrf(ranks(first), ranks(second), k=k)
 
     def part(ranking: list[int], number: int) -> float:
         return 1 / (k + ranking.index(number) + 1) if number in ranking else 0.0
 
-    expected = [(part(first, number) + part(second, number)) * (k + 1) / 2 for number in union.tolist()]
+    expected = [(part(first, number) + part(second, number)) * (k + 1) / 2 for number in union]
     assert fused.tolist() == pytest.approx(expected, abs=5.1e-7)
     assert all(0 < score <= 1 for score in fused.tolist())
 

@@ -13,11 +13,11 @@ from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter
 
 from kebab_stream.analyser import terms
-from kebab_stream.config import Search
-from kebab_stream.embed import Embedder
+from kebab_stream.config import Embedding, Search
+from kebab_stream.embed import Embedder, load_embedder
 from kebab_stream.engine import Engine
 from kebab_stream.errors import InvalidInputError, KebabError, StaleCursorError
-from kebab_stream.model import MODES, Filters, Mode, SearchHit, SearchOpts, SearchQuery, SearchResponse
+from kebab_stream.model import MODES, Filters, Fusion, Mode, SearchHit, SearchOpts, SearchQuery, SearchResponse
 from kebab_stream.render import to_json
 from kebab_stream.single.cursor import encode_cursor, fingerprint
 from kebab_stream.single.search import search, term_weights
@@ -111,7 +111,9 @@ def test_the_last_full_page_knows_that_it_is_the_last(library: Engine, mode: Mod
 @pytest.mark.parametrize("mode", MODES)
 def test_beyond_the_end_there_is_an_empty_last_page(library: Engine, mode: Mode, offset: int) -> None:
     query = SearchQuery(query=TEXT, mode=mode)
-    cursor = encode_cursor(offset, library.snapshot.corpus_revision, fingerprint(query, mode, library.config.search))
+    floor = 0.0 if mode == "hybrid" else None
+    print_of = fingerprint(query, mode, library.config.search, score_floor=floor)
+    cursor = encode_cursor(offset, library.snapshot.corpus_revision, print_of)
 
     response = ask(library, query, SearchOpts(cursor=cursor, max_tokens=1))
 
@@ -144,6 +146,27 @@ def test_other_ranking_settings_refuse_a_cursor(library: Engine, changed: Search
         ask(library, SearchQuery(query=TEXT), SearchOpts(cursor=cursor), changed)
 
     assert caught.value.details == {"reason": "query"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "fusion", "refused"), [("hybrid", "convex", True), ("hybrid", "rrf", False), ("vector", "convex", False)]
+)
+def test_another_floor_refuses_a_cursor_where_it_changes_the_ranking(
+    library: Engine, mode: Mode, fusion: Fusion, refused: bool
+) -> None:
+    settings = Search(fusion=fusion)
+    query = SearchQuery(query=TEXT, mode=mode)
+    later = SearchOpts(cursor=ask(library, query, settings=settings).next_cursor)
+    raised = load_embedder(Embedding(score_floor=0.5))
+
+    def look() -> SearchResponse:
+        return search(library.snapshot, lambda: raised, query, later, settings, now=NOW)
+
+    if refused:
+        with pytest.raises(StaleCursorError):
+            look()
+    else:
+        assert look().hits[0].rank == 11
 
 
 def test_a_change_of_the_corpus_refuses_old_cursors(tmp_path: Path) -> None:
