@@ -1,6 +1,5 @@
 """Which files are documents, and of what kind: decided by name alone."""
 
-from pathlib import PurePosixPath
 
 _MEDIA_BY_EXTENSION = {
     **dict.fromkeys(("", "text", "txt"), "text"),
@@ -111,7 +110,7 @@ def media_of(path: str) -> tuple[str, str | None] | None:
 
     A name without an extension is taken for text: the walk looks into such a file before it believes it.
     """
-    name = PurePosixPath(path).name.casefold()
+    name = path.rpartition("/")[2].casefold()
     extension = name.rpartition(".")[2] if "." in name else ""
     code_lang = _CODE_BY_NAME.get(name) or _CODE_BY_EXTENSION.get(extension)
     if code_lang:
@@ -127,5 +126,5 @@ def size_limit(path: str, max_file_bytes: int) -> int:
 
 def has_extension(path: str) -> bool:
     """False where only the content can tell whether this is a text."""
-    name = PurePosixPath(path).name.casefold()
+    name = path.rpartition("/")[2].casefold()
     return "." in name or name in _CODE_BY_NAME

@@ -192,6 +192,8 @@ def _name_of(folder: Path) -> str | None:
 
 def _text_of(name: str) -> str:
     """A name in NFC, with U+FFFD for bytes that are not UTF-8."""
+    if name.isascii():
+        return name
     return unicodedata.normalize("NFC", name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
@@ -265,7 +267,7 @@ class _Scan:
     def _skip_by_path(
         self, entry: os.DirEntry[str], doc_path: str, rules: Sequence[Rules], *, is_folder: bool
     ) -> SkipReason | None:
-        if any("\udc80" <= char <= "\udcff" for char in entry.name):
+        if not entry.name.isascii() and any("\udc80" <= char <= "\udcff" for char in entry.name):
             return "bad_name"
         if entry.name.startswith("."):
             return "hidden"
