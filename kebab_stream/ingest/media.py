@@ -1,6 +1,5 @@
 """Which files are documents, and of what kind: decided by name alone."""
 
-
 _MEDIA_BY_EXTENSION = {
     **dict.fromkeys(("", "text", "txt"), "text"),
     **dict.fromkeys(("markdown", "md", "mdown", "mdx", "mkd"), "markdown"),
