@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final, get_args
 
+from kebab_stream import model
 from kebab_stream.analyser import ANALYSER_VERSION
 from kebab_stream.config import Config
 from kebab_stream.embed import model_id_of
@@ -15,6 +16,7 @@ from kebab_stream.index.snapshot import Snapshot
 from kebab_stream.index.store import STORE_VERSION
 from kebab_stream.ingest.versions import CHUNKER_VERSION, PARSER_VERSION
 from kebab_stream.model import MODES, TRUST_LEVELS, Wire
+from kebab_stream.reports import answers, housekeeping, ingest, lookup, offline, quality
 from kebab_stream.reports.housekeeping import (
     Count,
     EmbeddingModel,
@@ -31,6 +33,8 @@ from kebab_stream.single.filters import FILTERS, MEDIA
 from kebab_stream.single.hits import rfc3339
 from kebab_stream.single.settings import MAX_RESULTS
 
+_WIRE: Final = (answers, housekeeping, ingest, lookup, model, offline, quality)
+"""The modules that have all wire objects."""
 INPUTS: Final = ("search_item.v1",)
 """Schemas of what is read; those of what is written are named by the objects themselves."""
 
@@ -95,7 +99,8 @@ def describe(
 
 def wire_names() -> tuple[str, ...]:
     """The names of all objects that are read or written as JSON, which are those of their schemas."""
-    tables = (kind.__dict__.get("__dataclass_fields__", {}) for kind in Wire.__subclasses__())
+    kinds = [value for module in _WIRE for value in vars(module).values() if isinstance(value, type)]
+    tables = (kind.__dict__.get("__dataclass_fields__", {}) for kind in kinds if issubclass(kind, Wire))
     names = {fields["schema_version"].default for fields in tables if "schema_version" in fields}
     return tuple(sorted(names | set(INPUTS)))
 
