@@ -7,7 +7,6 @@ system that all nodes share or as a copy, or is shipped there (`shipping.py`).
 
 import functools
 import io
-import os
 import socket
 from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass, replace
@@ -171,8 +170,6 @@ def _no_cluster(address: str, problem: str) -> InvalidInputError:
 
 
 def _ray() -> Any:
-    # Its core would report on standard error how it makes up for a lost node. What it cannot make up for is raised.
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     try:
         ray = import_module("ray")
         import_module("ray.exceptions")

@@ -1,6 +1,7 @@
 """`kebab replay --ray`, on a real cluster of two nodes."""
 
 import json
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -24,6 +25,10 @@ NOTICE_SOON = {
 """After how long a node counts as lost; by default it takes half a minute."""
 
 
+_RAYS_OWN = re.compile(r"^\[\d{4}-[^]]+\] \w+\.cc:\d+: .*\n", re.MULTILINE)
+"""What Ray's core writes on standard error, past Python, when it makes up for a lost node."""
+
+
 @needs_ray
 def test_the_index_is_shared_or_shipped_and_a_lost_node_changes_nothing(fixture_data: Path, tmp_path: Path) -> None:
     queries, plain, scratch = tmp_path / "queries.ndjson", tmp_path / "plain.ndjson", tmp_path / "scratch"
@@ -42,7 +47,7 @@ def test_the_index_is_shared_or_shipped_and_a_lost_node_changes_nothing(fixture_
     assert done.returncode == 0, done.stderr.decode()
     shared, unseen, shipped = map(json.loads, done.stdout.splitlines())
     for run in (shared, shipped):
-        assert (run["status"], run["err"]) == (0, "")
+        assert (run["status"], _RAYS_OWN.sub("", run["err"])) == (0, "")
         report = checked(run["out"])
         assert (report["total"], report["failed"], report["workers"]) == (1501, 1, 2)
     assert (tmp_path / "shared").read_bytes() == (tmp_path / "shipped").read_bytes() == plain.read_bytes()
