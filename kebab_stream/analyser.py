@@ -142,6 +142,17 @@ def query_terms(text: str) -> list[str]:
     return found if len(found) >= _LEAST_ASKED_FOR else terms(text)
 
 
+def without_asking(text: str) -> str:
+    """A query without the Korean words that only ask, for a model that adds up its words; as it is if nothing remains.
+
+    English ones have too little weight in the bundled model to matter: measured in `benchmarks/quality`.
+    """
+    if text.isascii():
+        return text
+    rest = re.sub(f"[{_HANGUL}]+", lambda run: " " if _EMPTY_KOREAN.fullmatch(run.group()) else run.group(), text)
+    return rest if rest.strip() else text
+
+
 def script_of(text: str) -> Script:
     """The script that a text is in: the one besides Latin that has most letters, if it is a tenth of them; or Latin.
 

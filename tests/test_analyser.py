@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kebab_stream.analyser import MAX_PARTS, MAX_TERM_CHARS, Script, query_terms, script_of, terms
+from kebab_stream.analyser import MAX_PARTS, MAX_TERM_CHARS, Script, query_terms, script_of, terms, without_asking
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))  # lone surrogates and NUL too
 ALPHABETS = [
@@ -215,6 +215,21 @@ def test_the_beginning_of_a_word_is_told_from_its_middle() -> None:
 def test_full_width_half_width_and_decomposed_forms_are_the_same_text() -> None:
     assert terms("ＫＵＢＥ ｶﾞｲﾄﾞ ①") == terms("kube ガイド 1")
     assert terms(unicodedata.normalize("NFD", "한국어")) == ["한국", "국어", "^한국"]
+
+
+@pytest.mark.parametrize(
+    ("query", "rest"),
+    [
+        ("임진왜란은 언제 일어났나요?", "임진왜란은   일어났나요?"),
+        ("누가 전화기를 발명했습니까", "  전화기를 발명했습니까"),
+        ("what is the 수도", "what is the 수도"),
+        ("어디", "어디"),  # nothing would remain
+        ("where", "where"),
+        ("어디서나 무엇이든", "어디서나 무엇이든"),
+    ],
+)
+def test_a_query_for_its_meaning_is_without_the_korean_words_that_only_ask(query: str, rest: str) -> None:
+    assert without_asking(query) == rest
 
 
 @pytest.mark.parametrize("text", ["", " \n", "?!… — “”", "___", "👩‍💻🍢", "\x00\x1b", "\ud800", "\u0301\u0301"])

@@ -11,8 +11,10 @@ import pytest
 from kebab_stream.config import Config, Embedding, Models, load_config
 from kebab_stream.doctor import NAMES, diagnose
 from kebab_stream.embed.static import BUNDLED_FOLDER, SUMS_FILE
+from kebab_stream.errors import IndexCorruptError
 from kebab_stream.extras import extras
 from kebab_stream.index.lock import LOCK_FILE, PID_FILE
+from kebab_stream.ingest.ingestion import Ingestion
 from kebab_stream.render import to_json
 from kebab_stream.reports.housekeeping import Check
 from tests.corpora import config_of, ingest_files
@@ -284,6 +286,31 @@ def test_the_number_of_a_writer_that_is_gone_is_nothing(data_dir: Path) -> None:
     assert (data_dir / LOCK_FILE).exists()
 
     assert statuses(config_of(data_dir))["write_lock"] == "ok"
+
+
+def test_a_folder_in_the_place_of_the_lock_is_a_warning(data_dir: Path) -> None:
+    (data_dir / LOCK_FILE).unlink(missing_ok=True)
+    (data_dir / LOCK_FILE).mkdir()
+
+    found = checks(config_of(data_dir))["write_lock"]
+
+    assert (found.status, "no file" in found.message) == ("warn", True)
+    assert "move it away" in str(found.hint)
+
+
+def test_a_file_in_the_place_of_the_index_folder_fails_with_what_helps(data_dir: Path) -> None:
+    shutil.rmtree(data_dir / "index")
+    (data_dir / "index").touch()
+    config = config_of(data_dir)
+
+    found = checks(config)["data_folder"]
+    assert (found.status, "index is no folder" in found.message) == ("fail", True)
+    with pytest.raises(IndexCorruptError, match="no folder") as caught:
+        Ingestion.begin(config)
+    assert caught.value.hint == f"move {data_dir / 'index'} away, then run `kebab ingest --rebuild-index`"
+
+    (data_dir / "index").unlink()
+    Ingestion.begin(config).close()
 
 
 def test_what_a_killed_run_left_is_a_warning(data_dir: Path) -> None:

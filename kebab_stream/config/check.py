@@ -21,8 +21,9 @@ def check(config: Config, places: Places) -> None:
         places: where each setting was given, by dotted name; `workspace.sources` where there are sources.
 
     Raises:
-        ConfigInvalidError: overlap >= target, target > max, a model that its provider cannot have, an address that is
-            no HTTP one, a variable of ours for a key, or source ids or roots that are not unique.
+        ConfigInvalidError: overlap >= target, target > max, a model that its provider cannot have, a floor between -1
+            and 0, an address that is no HTTP one, a variable of ours for a key, or source ids or roots that are not
+            unique.
     """
     _check_chunking(config.ingest.chunking, places)
     _check_model(config.models.embedding, places)
@@ -65,6 +66,8 @@ def _check_model(embedding: Embedding, places: Places) -> None:
             raise bad_value(path, str(embedding.model_path), f'nothing with provider "{provider}", which has the model')
         if provider == "openai" and embedding.endpoint is None:
             raise bad_value(endpoint, "", 'with provider "openai" the address of the server')
+    if -1 < embedding.score_floor < 0:  # nothing could be told from it: where nothing is alike, cosines are 0
+        raise bad_value(places["models.embedding.score_floor"], embedding.score_floor, "-1, or a number from 0 to 0.99")
 
 
 def _check_endpoint(endpoint: str | None, place: Place, section: str) -> None:
@@ -72,19 +75,27 @@ def _check_endpoint(endpoint: str | None, place: Place, section: str) -> None:
         return
     accepted = "an address that begins with http:// or https://"
     if not endpoint.startswith(("http://", "https://")):
-        raise bad_value(place, endpoint, accepted)
+        raise bad_value(place, _without_secrets(endpoint), accepted)
     from urllib.parse import urlsplit  # late: most settings have no address
 
     try:
         parts = urlsplit(endpoint)
         usable = bool(parts.hostname) and parts.port != 0 and not set(" \\") & set(endpoint)  # the port may be none
     except ValueError:
-        raise bad_value(place, endpoint, f"{accepted}, with a host and a port that exist") from None
+        raise bad_value(place, _without_secrets(endpoint), f"{accepted}, with a host and a port that exist") from None
     if parts.username is not None or parts.password is not None:  # messages name the address; a key has no place there
-        shown = f"{parts.scheme}://…@{parts.hostname}"
-        raise bad_value(place, shown, f"an address without a user and password; {section}.api_key_env is for keys")
+        without = f"an address without a user and password; {section}.api_key_env is for keys"
+        raise bad_value(place, _without_secrets(endpoint), without)
     if not usable or parts.query or parts.fragment:
-        raise bad_value(place, endpoint, f"{accepted}, with a host, and without ? and #")
+        raise bad_value(place, _without_secrets(endpoint), f"{accepted}, with a host, and without ? and #")
+
+
+def _without_secrets(endpoint: str) -> str:
+    """An address as messages quote it: people put keys before an @, and after a ? or #."""
+    address, *rest = re.split("[?#]", endpoint, maxsplit=1)
+    if rest and "@" in rest[0]:  # then a ? or # may be one of a password
+        return "…"
+    return re.sub(r"^(https?://)?.*@", r"\1…@", address) + ("?…" if rest else "")
 
 
 def _check_key_variable(variable: str | None, place: Place) -> None:

@@ -93,7 +93,7 @@ class Embedding:
         default=-1.0,
         metadata=about(
             "Cosine of texts that have nothing in common, which counts as 0 in a hybrid search; "
-            "-1 takes what is known of the model's family, or else 0.",
+            "-1 takes what is known of the model's family, or else 0; other numbers below 0 are refused.",
             low=-1,
             high=0.99,
         ),

@@ -113,6 +113,9 @@ def _data_folder(data_dir: Path) -> Check:
         return found(name, "fail", encodable(str(error)), hint, path=path)
     sizes = {"free_bytes": free, "used_bytes": used}
     index = data_dir / INDEX_FOLDER
+    if index.exists() and not index.is_dir():
+        hint = "move it away, then run `kebab ingest --rebuild-index`"
+        return found(name, "fail", f"{encodable(str(index))} is no folder", hint, path=path, **sizes)
     closed = [folder for folder in (data_dir, index) if folder.is_dir() and not _may(folder, os.W_OK | os.X_OK)]
     if closed:
         hint = "searches work; `kebab ingest` needs to write"
@@ -214,6 +217,10 @@ def _lock(data_dir: Path) -> Check:
         who = "a process" if pid is None else f"process {pid}"
         hint = "another writer has to wait; searches do not"
         return found(name, "warn", f"{who} is writing", hint, **({} if pid is None else {"pid": pid}))
+    if path.exists() and not path.is_file():
+        return found(
+            name, "warn", encodable(f"{path} is no file"), "searches work; `kebab ingest` needs it: move it away"
+        )
     if path.exists() and _may(data_dir, os.W_OK) and not _may(path, os.R_OK | os.W_OK):
         return found(name, "warn", encodable(f"{path} cannot be written"), "`kebab ingest` needs it: remove the file")
     return found(name, "ok", "no writer found")

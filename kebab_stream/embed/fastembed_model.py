@@ -16,10 +16,17 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from kebab_stream.embed.libraries import default_cache_dir, download_errors, fastembed_models, in_one_line, translated
+from kebab_stream.embed.onnx_folder import (
+    MODEL_FILES,
+    SETTINGS_FILES,
+    TOKENIZER_FILE,
+    add_to_list,
+    json_object,
+    model_file_in,
+)
 from kebab_stream.embed.profile import Profile
 from kebab_stream.embed.settings import EmbeddingSettings, model_id_of
 from kebab_stream.embed.vectors import encodable, unit_rows
@@ -29,23 +36,15 @@ from kebab_stream.model import Pooling
 ALGORITHM: Final = "fastembed.1"
 """Part of the fingerprint: goes up when the same files would give other vectors."""
 
-MODEL_FILES: Final = (
-    "model.onnx",
-    "onnx/model.onnx",
-    "model_optimized.onnx",
-    "model_quantized.onnx",
-    "onnx/model_quantized.onnx",
-)
-"""Where a folder may have the model itself; the first that is there is taken."""
 POOLING_FILE: Final = "1_Pooling/config.json"
 """Where models of sentence-transformers say how they are pooled."""
-_PATTERNS: Final = (
-    "config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "preprocessor_config.json",
+_PATTERNS: Final = (TOKENIZER_FILE, *SETTINGS_FILES)
+_FOLDER: Final = (
+    f"{MODEL_FILES[0]} (or {MODEL_FILES[1]}), {TOKENIZER_FILE}, tokenizer_config.json and, if the model has one,"
+    " config.json"
 )
+"""What a folder must hold, for messages."""
+_WAY_OUT: Final = "`kebab doctor` tries the model; set another one in models.embedding, and ingest again"
 _PROBE: Final = "probe"
 _POOLED: Final = "pooled"
 
@@ -103,7 +102,7 @@ def _vector(embed: Callable[..., Any], text: str) -> NDArray[np.float32]:
     """The vector of one text. Raises EmbeddingFailedError; no message repeats the text."""
 
     def failed(problem: str) -> KebabError:
-        return EmbeddingFailedError(f"the embedding model failed: {problem}", "see docs/models.md")
+        return EmbeddingFailedError(f"the embedding model failed: {problem}", _WAY_OUT)
 
     with translated(failed):
         (vector,) = embed([encodable(text)], batch_size=1)
@@ -126,8 +125,8 @@ def _listed(name: str, *, may_download: bool) -> tuple[str, str, Callable[..., A
         closest = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0)[0]
         raise ConfigInvalidError(
             f"models.embedding.model = {name[:80]!r}: fastembed has no such model",
-            f"the closest one is {known[closest]['model']!r}; docs/models.md tells more; other models work from a"
-            " folder, models.embedding.model_path",
+            f"the closest one is {known[closest]['model']!r}; other models work from a folder with"
+            f" {_FOLDER}: models.embedding.model_path",
             {"key": "models.embedding.model", "value": name[:80]},
         )
     model = known[name.lower()]
@@ -150,7 +149,7 @@ def _snapshot(model: Mapping[str, Any], *, may_download: bool) -> Path:
     errors = download_errors()
     try:
         folder = Path(fetch(local_files_only=True))
-        if all((folder / file).is_file() for file in (*wanted, "tokenizer.json")):
+        if all((folder / file).is_file() for file in (*wanted, TOKENIZER_FILE)):
             return folder
     except errors:
         pass  # it is not there
@@ -177,10 +176,7 @@ def _snapshot(model: Mapping[str, Any], *, may_download: bool) -> Path:
 def _in_folder(folder: Path, pooling: Pooling) -> tuple[str, Callable[..., Any]]:
     """What tells its version, and what opens it."""
     with translated(partial(_unusable, folder.name, folder)):
-        model_file = next((file for file in MODEL_FILES if (folder / file).is_file()), None)
-        if model_file is None:
-            raise FileNotFoundError(f"there is none of {', '.join(MODEL_FILES)} in the folder")
-        _check_tokenizer(folder / "tokenizer.json")
+        model_file = model_file_in(folder)
         pooled = _pooling_of(folder) if pooling == "auto" else pooling
         state = f"{pooled} {_checksum(folder, model_file)}"
     return state, partial(_opened, folder, model_file, pooled)
@@ -189,19 +185,13 @@ def _in_folder(folder: Path, pooling: Pooling) -> tuple[str, Callable[..., Any]]
 def _opened(folder: Path, model_file: str, pooled: str, **options: Any) -> Any:
     """The model in a folder. One whose first output is a vector a text, and not one a token, needs no pooling."""
     models = fastembed_models()
-    name = f"{folder}:{model_file}:{pooled}"  # of its own in the list of this process, whatever the folder holds
-    if all(each["model"].lower() != name.lower() for each in models.list_supported_models()):
-        from fastembed.common.model_description import ModelSource, PoolingType
+    from fastembed.common.model_description import PoolingType
 
-        kinds = {"mean": PoolingType.MEAN, "cls": PoolingType.CLS, "last": PoolingType.LAST_TOKEN}
-        models.add_custom_model(
-            name,
-            pooling=kinds.get(pooled, PoolingType.DISABLED),
-            normalization=True,
-            sources=ModelSource(hf=name),  # never asked: the folder is given
-            dim=1,  # the probe tells
-            model_file=model_file,
-        )
+    kinds = {"mean": PoolingType.MEAN, "cls": PoolingType.CLS, "last": PoolingType.LAST_TOKEN}
+    name = f"{folder}:{model_file}:{pooled}"
+    pooling = kinds.get(pooled, PoolingType.DISABLED)
+    # The probe tells the dimensions.
+    add_to_list(models, name, model_file=model_file, pooling=pooling, normalization=True, dim=1)
     model = models(name, cache_dir=str(folder), specific_model_path=str(folder), **options)
     if pooled != _POOLED and len(model.model.model.get_outputs()[0].shape) == 2:
         return _opened(folder, model_file, _POOLED, **options)
@@ -211,21 +201,14 @@ def _opened(folder: Path, model_file: str, pooled: str, **options: Any) -> Any:
 def _pooling_of(folder: Path) -> str:
     """As the folder says; the mean where it says nothing, which most models want. Raises OSError, ValueError."""
     path = folder / POOLING_FILE
-    if not path.is_file():
+    if not path.exists():
         return "mean"
-    value = orjson.loads(path.read_bytes())
+    value = json_object(path)
     modes = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "last"}
-    chosen = [short for mode, short in modes.items() if isinstance(value, dict) and value.get(mode) is True]
+    chosen = [short for mode, short in modes.items() if value.get(mode) is True]
     if len(chosen) != 1:
         raise ValueError(f"{POOLING_FILE} names no pooling known here: set models.embedding.pooling")
     return chosen[0]
-
-
-def _check_tokenizer(path: Path) -> None:
-    """Raises ValueError where it is damaged; fastembed would raise a bare Exception."""
-    from tokenizers import Tokenizer
-
-    Tokenizer.from_buffer(path.read_bytes())
 
 
 def _checksum(folder: Path, model_file: str) -> str:
@@ -245,7 +228,7 @@ def _checksum(folder: Path, model_file: str) -> str:
 
 def _unusable(model: str, folder: Path | None, problem: str) -> KebabError:
     where = {} if folder is None else {"folder": str(folder)}
-    hint = "see docs/models.md for what a folder must hold" if folder else "remove it from the cache and ingest again"
+    hint = f"a folder of a model must hold {_FOLDER}" if folder else "remove it from the cache and ingest again"
     return ModelUnavailableError(
         f"the embedding model {model} cannot be used: {problem}", hint, {"model": model, **where}
     )

@@ -5,13 +5,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from kebab_stream.errors import KebabError
 
+_FATAL: Final = 4
+"""Of the levels of onnxruntime's log, the one that means the end of the process."""
+
 
 def keep_to_themselves() -> None:
-    """To be called before fastembed is imported: nothing of it is to write to stderr or to tell anybody what is done.
+    """To be called before fastembed or onnxruntime is imported: they write nothing to stderr, and tell nobody then.
 
     Official builds of onnxruntime send events about their use to their maker, and keep a number of this machine in the
     user's cache, unless this variable stops them before they begin; huggingface_hub has one of the same kind.
@@ -19,8 +22,10 @@ def keep_to_themselves() -> None:
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
     from loguru import logger
+    from onnxruntime import set_default_logger_severity
 
     logger.disable("fastembed")
+    set_default_logger_severity(_FATAL)  # what is an error, it raises, too
 
 
 def fastembed_models() -> Any:
@@ -38,10 +43,14 @@ def fastembed_models() -> Any:
 
 def library_errors() -> tuple[type[Exception], ...]:
     """What fastembed, tokenizers and onnxruntime raise: the classes of the last have no base of their own."""
-    from onnxruntime.capi import onnxruntime_pybind11_state as state
-
-    own = [each for each in vars(state).values() if isinstance(each, type) and issubclass(each, Exception)]
-    return (ValueError, TypeError, LookupError, RuntimeError, OSError, *own)
+    # It is not imported for that: whether it tells its maker of its use is settled when it is.
+    state = sys.modules.get("onnxruntime.capi.onnxruntime_pybind11_state")
+    own = [
+        each
+        for each in (vars(state).values() if state else ())
+        if isinstance(each, type) and issubclass(each, Exception)
+    ]
+    return (ValueError, TypeError, AttributeError, LookupError, RuntimeError, OSError, *own)
 
 
 @contextmanager

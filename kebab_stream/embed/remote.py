@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-import httpx2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +27,7 @@ from kebab_stream.errors import (
 )
 from kebab_stream.ndjson import Malformed, parse_json
 from kebab_stream.render import to_json
-from kebab_stream.servers.client import ERROR_BYTES, blocking_client, timed_out, translating
+from kebab_stream.servers.blocking import BlockingClient
 from kebab_stream.servers.server import Interface, ModelServer, failure, refusal, server_from, unexpected
 
 ALGORITHM: Final = "server.1"
@@ -70,7 +69,7 @@ class RemoteEmbedder:
     profile: Profile
     batch_size: int
     server: EmbeddingServer
-    client: httpx2.Client = field(repr=False)
+    client: BlockingClient = field(repr=False)
 
     @property
     def score_floor(self) -> float:
@@ -117,7 +116,7 @@ def load_remote(
     """
     server = server_from(EmbeddingServer, provider, wanted, environ)
     try:
-        client = blocking_client(server)
+        client = BlockingClient(server)
     except ModelUnreachableError as error:
         raise _unavailable(error) from error
     try:
@@ -135,13 +134,13 @@ def load_remote(
     return embedder
 
 
-def _ollama_digest(client: httpx2.Client, server: EmbeddingServer) -> str:
+def _ollama_digest(client: BlockingClient, server: EmbeddingServer) -> str:
     """The checksum of the model, as Ollama's list has it; empty where there is no such list, or the model not in it.
 
     A list that cannot be had just now is an error: without the checksum the model would count as another one.
     """
     url = server.endpoint.rstrip("/") + "/api/tags"
-    status, body, location = _exchange(client, server, "GET", url, None, _LIST_BYTES)
+    status, body, location = client.exchange("GET", url, None, limit=_LIST_BYTES)
     if status in _NO_LIST:
         return ""
     if status != 200:
@@ -155,18 +154,18 @@ def _ollama_digest(client: httpx2.Client, server: EmbeddingServer) -> str:
 
 
 def _vectors(
-    client: httpx2.Client, server: EmbeddingServer, texts: Sequence[str], pauses: Sequence[float]
+    client: BlockingClient, server: EmbeddingServer, texts: Sequence[str], pauses: Sequence[float]
 ) -> NDArray[np.float32]:
     """One request: shape (len(texts), as the server has it)."""
     content = server.request([encodable(text) for text in texts])
     limit = _ANSWER_BYTES + _VECTOR_BYTES * len(texts)
     try:
-        status, body, location = _exchange(client, server, "POST", server.url, content, limit)
+        status, body, location = client.exchange("POST", server.url, content, limit=limit)
         for pause in pauses:
             if status not in _BUSY:
                 break
             time.sleep(pause)
-            status, body, location = _exchange(client, server, "POST", server.url, content, limit)
+            status, body, location = client.exchange("POST", server.url, content, limit=limit)
         if status != 200:
             raise refusal(server, status, body, location, texts=texts)
         value = parse_json(body)
@@ -177,24 +176,6 @@ def _vectors(
     except (ModelUnreachableError, ModelNotPulledError) as error:
         raise _unavailable(error) from error
     return _rows(server, value, len(texts))
-
-
-def _exchange(
-    client: httpx2.Client, server: EmbeddingServer, method: str, url: str, content: bytes | None, limit: int
-) -> tuple[int, bytes, str | None]:
-    """(status, body, location): the body in full, or the beginning of one that is no answer."""
-    deadline = time.monotonic() + server.timeout_s
-    body = bytearray()
-    with translating(server), client.stream(method, url, content=content, headers=server.headers) as response:
-        for chunk in response.iter_bytes():
-            body += chunk
-            if time.monotonic() > deadline:
-                raise timed_out(server)
-            if response.status_code != 200 and len(body) > ERROR_BYTES:
-                break
-            if len(body) > limit:
-                raise unexpected(server, f"an answer of more than {limit >> 20} MiB")
-        return response.status_code, bytes(body), response.headers.get("location")
 
 
 def _rows(server: EmbeddingServer, value: Any, count: int) -> NDArray[np.float32]:

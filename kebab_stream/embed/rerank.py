@@ -12,9 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kebab_stream.embed.libraries import default_cache_dir, keep_to_themselves, translated
+from kebab_stream.embed.onnx_folder import MODEL_FILES, SETTINGS_FILES, TOKENIZER_FILE, add_to_list, model_file_in
 from kebab_stream.errors import KebabError, ModelUnavailableError, RetrievalError
 
-_HINT: Final = "docs/search.md says under Reranking how to get a model; or search without rerank"
+_HINT: Final = (
+    "set models.rerank.model (KEBAB_MODELS_RERANK_MODEL) to a cross-encoder of fastembed's list that is in kebab's cache,"
+    " such as Xenova/ms-marco-MiniLM-L-6-v2, or models.rerank.model_path (KEBAB_MODELS_RERANK_MODEL_PATH) to a folder"
+    f" with {MODEL_FILES[0]}, {TOKENIZER_FILE} and {SETTINGS_FILES[1]} of one; or search without rerank"
+)
 
 
 class Reranker:
@@ -79,6 +84,7 @@ def load_reranker(*, model: str | None, model_path: Path | None, depth: int) -> 
             encoder, state = _from_cache(name), ""
         else:
             encoder, state = _from_folder(model_path, model)
+        _require_cross_encoder(encoder)
     identity = f"{name}\0{state}\0{depth}".encode()
     return Reranker(encoder, name, hashlib.blake2b(identity, digest_size=8).hexdigest(), depth)
 
@@ -94,25 +100,12 @@ def _from_cache(model: str) -> Any:
 
 def _from_folder(folder: Path, model: str | None) -> tuple[Any, str]:
     """The model in a folder, and what changes when its file is replaced."""
-    from kebab_stream.embed.fastembed_model import MODEL_FILES  # late: a search without does not need it
-
     listed = _listed().get((model or "").lower())
-    candidates = [*([listed] if listed else []), *MODEL_FILES]
-    file = next((file for file in candidates if (folder / file).is_file()), None)
-    if file is None:
-        raise ValueError(f"there is no {candidates[0]} in {folder}")
-    from tokenizers import Tokenizer
-
-    # What fastembed would raise for a damaged one is no more than an Exception.
-    Tokenizer.from_buffer((folder / "tokenizer.json").read_bytes())
+    file = model_file_in(folder, [*([listed] if listed else []), *MODEL_FILES])
+    name = f"{folder}:{file}"
+    add_to_list(_cross_encoders(), name, model_file=file)
     state = (folder / file).stat()
-    # A name of its own in the list of this process: a folder may hold anything, whatever it is called.
-    own_name = f"{folder}:{file}"
-    if own_name.lower() not in _listed():
-        from fastembed.common.model_description import ModelSource
-
-        _cross_encoders().add_custom_model(own_name, ModelSource(hf=own_name), model_file=file)
-    return _opened(own_name, folder, folder), f"{state.st_size} {state.st_mtime_ns}"
+    return _opened(name, folder, folder), f"{state.st_size} {state.st_mtime_ns}"
 
 
 def _listed() -> dict[str, str]:
@@ -128,6 +121,13 @@ def _opened(name: str, cache_dir: Path, folder: Path | None) -> Any:
         local_files_only=True,
         specific_model_path=None if folder is None else str(folder),
     )
+
+
+def _require_cross_encoder(encoder: Any) -> None:
+    """Raises ValueError: it gives no single score a pair. (fastembed takes the first number of whatever it gives.)"""
+    shape = encoder.model.model.get_outputs()[0].shape  # a dimension that varies has a name
+    if len(shape) != 2 or (isinstance(shape[1], int) and shape[1] != 1):
+        raise ValueError("it is not a cross-encoder, which gives one score for a query and a passage")
 
 
 def _cross_encoders() -> Any:

@@ -21,7 +21,10 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from kebab_stream.analyser import without_asking
+from kebab_stream.embed.onnx_folder import MODEL_FILES
 from kebab_stream.embed.unigram import MappedUnigram, is_common
+from kebab_stream.embed.vectors import encodable
 from kebab_stream.errors import ModelUnavailableError
 
 if TYPE_CHECKING:
@@ -93,13 +96,14 @@ class StaticEmbedder:
         """
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         for start, stop in _batches(texts):
-            encodings = self._tokens.of_passages([_encodable(text) for text in texts[start:stop]])
+            encodings = self._tokens.of_passages([encodable(text) for text in texts[start:stop]])
             vectors[start:stop] = _sums([encoding.ids for encoding in encodings], self._passage_rows, self.dim)
         return vectors
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Vector of one text: shape (dim,), the same bits as `embed_passages` gives it."""
-        vector: NDArray[np.float32] = _sums([self._tokens.of_query(_encodable(text))], self._query_rows, self.dim)[0]
+        """Vector of a query: shape (dim,), as `embed_passages` gives it without the words that only ask."""
+        token_ids = self._tokens.of_query(encodable(without_asking(text)))
+        vector: NDArray[np.float32] = _sums([token_ids], self._query_rows, self.dim)[0]
         return vector
 
     def _query_rows(self, ids: NDArray[np.intp]) -> NDArray[np.float32]:
@@ -164,17 +168,20 @@ def _translated(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if not folder.is_dir():
+            raise _unavailable(folder, f"the folder {folder} is missing") from error
         raise _unavailable(folder, f"{error.filename or folder}: {error.strerror or error}") from error
     except ValueError as error:  # malformed content, named by the reader that met it
         raise _unavailable(folder, str(error)) from error
 
 
 def _unavailable(folder: Path, problem: str) -> ModelUnavailableError:
-    way_out = (
-        "install the package again: a part of it is missing or damaged"
-        if folder == BUNDLED_FOLDER
-        else "repair the folder, or remove models.embedding.model_path to use the bundled model"
-    )
+    if folder == BUNDLED_FOLDER:
+        way_out = "install the package again: a part of it is missing or damaged"
+    elif not (folder / WEIGHTS_FILE).exists() and any((folder / file).exists() for file in MODEL_FILES):
+        way_out = 'the folder has an ONNX model, no static one: set models.embedding.provider = "fastembed"'
+    else:
+        way_out = "repair the folder, or remove models.embedding.model_path to use the bundled model"
     return ModelUnavailableError(f"cannot load the embedding model: {problem}", way_out, {"folder": str(folder)})
 
 
@@ -255,11 +262,6 @@ def _check(rows: NDArray[np.int8], weights: NDArray[np.float32], *, vocabulary: 
 def _weighted(rows: NDArray[np.int8], weights: NDArray[np.float32]) -> NDArray[np.float32]:
     """weight · row, each product rounded to float32 once: shape of `rows`."""
     return np.multiply(rows, weights[:, np.newaxis], dtype=np.float32)
-
-
-def _encodable(text: str) -> str:
-    """The text with `?` for lone surrogates, which the tokenizer refuses; like any punctuation it has no vector."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _batches(texts: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -48,9 +48,16 @@ class IndexUpdate:
         *,
         graph_above: int | None = None,
     ) -> None:
-        """Nothing is read yet; the embedder is loaded when a text is to be embedded, or `is_of_model` asked."""
+        """Nothing is read yet; the embedder is loaded when a text is to be embedded, or `is_of_model` asked.
+
+        Raises:
+            IndexCorruptError: something else is in the place of the folder of index files.
+        """
         self._data_dir = data_dir
-        self._folder = index_folder(data_dir)
+        self._folder = folder = index_folder(data_dir)
+        if folder.exists() and not folder.is_dir():
+            hint = f"move {folder} away, then run `kebab ingest --rebuild-index`"
+            raise IndexCorruptError(str(folder), "no folder", hint)
         self._store = store
         self._load_embedder = load_embedder
         self._is_loaded = False

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 from time import perf_counter
@@ -20,7 +20,7 @@ from kebab_stream.ingest.given import Given, with_given_fields
 from kebab_stream.ingest.index_update import IndexUpdate
 from kebab_stream.ingest.plan import Plan, ToRead, add_copies, add_source
 from kebab_stream.ingest.prepare import IndexedChunk, Prepared, indexed_chunk, indexed_chunks, prepare, prepare_text
-from kebab_stream.ingest.preparing import Outcome, Refused, StoredCopy, Unchanged
+from kebab_stream.ingest.preparing import Outcome, Refused, StoredCopy, Unchanged, guarded
 from kebab_stream.ingest.sources import ids_in_sources, known_sources, source_row, sources_to_scan
 from kebab_stream.ingest.walk import Skip
 from kebab_stream.model import COPIES, FILES, TEXTS, DocId, Document
@@ -66,29 +66,28 @@ class Ingestion:
     problems: list[FileProblem] = field(default_factory=list)
 
     @classmethod
-    def begin(cls, config: Config, *, rebuild_index: bool = False, lazily: bool = False) -> Self:
+    def begin(cls, config: Config, *, rebuild_index: bool = False, may_download: bool = False) -> Self:
         """Open the store for writing. The caller holds the write lock.
+
+        The embedding model is loaded by `scan`, or when there is something to embed.
 
         Args:
             rebuild_index: make the index files anew from the store.
-            lazily: load the embedding model when there is something to embed, and never download it. Without, it is
-                loaded now, so that another one in the settings is noticed, and downloaded if need be.
+            may_download: whether an embedding model that is not on this machine may be downloaded.
 
         Raises:
             StorageError, IndexCorruptError: the store cannot be written, or is damaged.
-            ModelUnavailableError, ModelTimeoutError: the embedding model cannot be loaded.
         """
         started = perf_counter()
-        load = cache(partial(load_embedder, config.models.embedding, may_download=not lazily))
-        if not lazily:
-            load()
+        data_dir = config.storage.data_dir
+        load = partial(load_embedder, config.models.embedding, may_download=may_download)
         with ExitStack() as opened:
-            store = opened.enter_context(closing(StoreWriter.open(config.storage.data_dir)))
+            store = opened.enter_context(closing(StoreWriter.open(data_dir)))
             wish = graph_above(config.search.vector_index, config.search.exact_below)
-            index = IndexUpdate(config.storage.data_dir, store, load, graph_above=wish)
+            index = IndexUpdate(data_dir, store, load, graph_above=wish)
             opened.enter_context(closing(index))
             index.remove_leftovers()
-            continues = not rebuild_index and index.carry_over() and (lazily or index.is_of_model())
+            continues = not rebuild_index and index.carry_over()
             opened.pop_all()
             return cls(config, store, index, continues, started)
 
@@ -100,7 +99,10 @@ class Ingestion:
     def scan(self, request: IngestRequest) -> list[ToRead]:
         """Walk the sources; the files to read. Documents that there are no more are removed.
 
+        The embedding model is loaded, even where there is nothing to read: only so another one is noticed.
+
         Raises:
+            ModelUnavailableError, ModelTimeoutError: the embedding model cannot be loaded.
             InvalidInputError: there is nothing to scan, or a source cannot be what is asked.
             StorageError: a root is missing, cannot be read, or has become empty. Nothing is removed then.
             NotIndexedError: the index is to be rebuilt, but nothing was ever ingested.
@@ -118,6 +120,7 @@ class Ingestion:
             self.store.remove(doc_id)
         for source_id, stamps in copies.items():
             add_copies(self.plan, source_id, stamps, self.config.ingest)
+        self.continues = self.index.is_of_model() and self.continues
         return self.plan.to_read
 
     def _sources_of(self, request: IngestRequest, *, has_copies: bool) -> Sequence[Source]:
@@ -132,7 +135,7 @@ class Ingestion:
         """Store and index files that were prepared, or note why they could not be."""
         prepared = []
         for to_read, outcome in zip(files, outcomes, strict=True):
-            match self._renewed(to_read) if isinstance(outcome, StoredCopy) else outcome:
+            match guarded(partial(self._renewed, to_read)) if isinstance(outcome, StoredCopy) else outcome:
                 case Unchanged():
                     self._touch(to_read)
                 case Refused() as refused:
@@ -219,7 +222,7 @@ class Ingestion:
     def _is_first(self) -> bool:
         return self.store.corpus_revision is None
 
-    def _renewed(self, to_read: ToRead) -> tuple[Prepared, list[IndexedChunk]] | Refused:
+    def _renewed(self, to_read: ToRead) -> tuple[Prepared, list[IndexedChunk]]:
         """A stored copy, parsed and cut again; what was said of it when it was given stays."""
         assert to_read.known
         document = self.store.document(to_read.known.doc_id)
@@ -227,12 +230,7 @@ class Ingestion:
         source = replace(to_read.source, trust_level=document.trust_level, source_type=document.source_type)
         file = replace(to_read.file, repo=document.repo)
         text = self.store.text_of(document.doc_id) or ""
-        try:
-            prepared = prepare_text(
-                source, file, text, document.content_hash, self.config.ingest.chunking, now=self.now
-            )
-        except Exception as error:  # noqa: BLE001  # one document must never end the run
-            return Refused(f"{type(error).__name__}: {error}", is_failure=True)
+        prepared = prepare_text(source, file, text, document.content_hash, self.config.ingest.chunking, now=self.now)
         if document.source_id == TEXTS:
             prepared = with_given_fields(
                 prepared, title=document.title, tags=document.tags, trust_level=document.trust_level

@@ -81,7 +81,7 @@ def _changing(config: Config, *, existing: bool = False) -> Iterator[Ingestion]:
     data_dir = config.storage.data_dir
     if existing:
         Store.open(data_dir).close()  # a folder without an index stays as it is
-    with write_lock(data_dir), closing(Ingestion.begin(config, lazily=True)) as ingestion:
+    with write_lock(data_dir), closing(Ingestion.begin(config)) as ingestion:
         yield ingestion
 
 

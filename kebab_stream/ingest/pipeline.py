@@ -62,7 +62,9 @@ async def ingest(
 
 async def _ingest(config: Config, request: IngestRequest, progress: Progress, stop: Event) -> IngestReport | None:
     progress("scan", 0, 0)
-    ingestion = await run_blocking(partial(Ingestion.begin, config, rebuild_index=request.rebuild_index))
+    ingestion = await run_blocking(
+        partial(Ingestion.begin, config, rebuild_index=request.rebuild_index, may_download=True)
+    )
     try:
         to_read = await run_blocking(ingestion.scan, request)
         await _take_in_all(ingestion, to_read, progress, stop)

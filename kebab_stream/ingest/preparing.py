@@ -12,11 +12,11 @@ import pickle
 import select
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Thread
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import anyio
 
@@ -57,6 +57,7 @@ class StoredCopy:
 
 Read = tuple[ToRead, bytes | OSError]
 Outcome = tuple[Prepared, list[IndexedChunk]] | Unchanged | Refused | StoredCopy
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,19 +78,27 @@ class Preparation:
             return StoredCopy()
         if isinstance(data, OSError):
             return Refused(f"cannot be read: {data.strerror or data}", is_failure=True)
-        try:
-            known = to_read.known
-            if known and (known.content_hash, known.signature) == (content_hash(data), self._signature_of(to_read)):
-                return Unchanged()
-            prepared = prepare(to_read.source, to_read.file, data, self.chunking, now=self.now)
-            return prepared, indexed_chunks(prepared) if self.with_index else []
-        except InvalidInputError as error:
-            return Refused(str(error), is_binary=error.details.get("problem") == "binary")
-        except Exception as error:  # noqa: BLE001  # one file must never end the run
-            return Refused(f"{type(error).__name__}: {error}", is_failure=True)
+        return guarded(lambda: self._prepared(to_read, data))
+
+    def _prepared(self, to_read: ToRead, data: bytes) -> Outcome:
+        known = to_read.known
+        if known and (known.content_hash, known.signature) == (content_hash(data), self._signature_of(to_read)):
+            return Unchanged()
+        prepared = prepare(to_read.source, to_read.file, data, self.chunking, now=self.now)
+        return prepared, indexed_chunks(prepared) if self.with_index else []
 
     def _signature_of(self, to_read: ToRead) -> str:
         return signature_of(to_read.source, self.chunking, to_read.file)
+
+
+def guarded(prepare: Callable[[], Made]) -> Made | Refused:
+    """What becomes of one document, whatever happens over it: it must never end the run."""
+    try:
+        return prepare()
+    except InvalidInputError as error:
+        return Refused(str(error), is_binary=error.details.get("problem") == "binary")
+    except Exception as error:  # noqa: BLE001  # of any kind: the other documents are still to be taken in
+        return Refused(f"{type(error).__name__}: {error}", is_failure=True)
 
 
 class Preparers:

@@ -22,14 +22,11 @@ def translating(server: ModelServer) -> Iterator[None]:
 
     Raises:
         ModelUnreachableError: it cannot be reached, or broke off.
-        ModelTimeoutError: it sent nothing for as long as the client waits.
     """
     try:
         yield
     except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
         raise not_connected(server, _told(error)) from error
-    except httpx2.TimeoutException as error:
-        raise timed_out(server) from error
     except httpx2.RequestError as error:
         raise broken_off(server, _told(error)) from error
     except httpx2.InvalidURL as error:
@@ -39,15 +36,7 @@ def translating(server: ModelServer) -> Iterator[None]:
 def async_client(server: ModelServer) -> httpx2.AsyncClient:
     """A client that waits for an answer without end: the caller sees to the time. Blocks for some milliseconds."""
     try:
-        return httpx2.AsyncClient(**_options(server, read_s=None))
-    except (ValueError, ImportError, httpx2.InvalidURL) as error:
-        raise _bad_proxy(server, error) from error
-
-
-def blocking_client(server: ModelServer) -> httpx2.Client:
-    """A client that waits for `server.timeout_s` seconds, each time something is to come."""
-    try:
-        return httpx2.Client(**_options(server, read_s=server.timeout_s))
+        return httpx2.AsyncClient(**_options(server))
     except (ValueError, ImportError, httpx2.InvalidURL) as error:
         raise _bad_proxy(server, error) from error
 
@@ -61,14 +50,14 @@ def timed_out(server: ModelServer) -> ModelTimeoutError:
     )
 
 
-def _options(server: ModelServer, *, read_s: float | None) -> dict[str, Any]:
+def _options(server: ModelServer) -> dict[str, Any]:
     """No redirect is followed, and a proxy of the environment is used only for servers elsewhere."""
     return {
         # Certificates are read only where they are needed: that takes 50 ms and more.
         "verify": httpx2.create_ssl_context() if server.url.startswith("https:") else _no_certificates(),
         "trust_env": not server.is_local,
         "follow_redirects": False,
-        "timeout": httpx2.Timeout(read_s, connect=CONNECT_S),
+        "timeout": httpx2.Timeout(None, connect=CONNECT_S),
     }
 
 

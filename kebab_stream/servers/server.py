@@ -22,6 +22,8 @@ from kebab_stream.ndjson import parse_json
 
 OLLAMA_ENDPOINT: Final = "http://127.0.0.1:11434"
 _SAID_CHARS: Final = 200
+_KEY_CHARS: Final = 8
+"""So much of a key in what a server says is not shown."""
 _QUOTED_CHARS: Final = 16
 """So much of a text in what a server says counts as a quotation."""
 _LEAST_QUOTED_CHARS: Final = 8
@@ -94,6 +96,24 @@ class ModelServer:
             return ipaddress.ip_address(host).is_loopback
         except ValueError:
             return host == "localhost" or host.endswith(".localhost")
+
+    def without_key(self, text: str) -> str:
+        """What the server says, with … for the key, and for any eight of its characters that stand in a row."""
+        key = self.api_key
+        if not key:
+            return text
+        width = min(len(key), _KEY_CHARS)
+        pieces = {key[start : start + width] for start in range(len(key) - width + 1)}
+        shown: list[str] = []
+        hidden_to = 0
+        for place, letter in enumerate(text[: 4 * _SAID_CHARS]):
+            if text[place : place + width] in pieces:
+                if place >= hidden_to:
+                    shown.append("…")
+                hidden_to = place + width
+            if place >= hidden_to:
+                shown.append(letter)
+        return "".join(shown)
 
     def details(self, **more: object) -> dict[str, object]:
         """What errors name."""
@@ -188,7 +208,9 @@ def refusal(
         return _not_pulled(server, details)
     if location is not None and 300 <= status < 400:
         return ModelUnreachableError(
-            f"{server.url} redirects to {_one_line(location)}", f"set {server.SECTION}.endpoint to where it is", details
+            f"{server.url} redirects to {_one_line(server.without_key(location))}",
+            f"set {server.SECTION}.endpoint to where it is",
+            details,
         )
     if status in (401, 403):
         hint = f"set {server.SECTION}.api_key_env to the name of the environment variable that holds the key"
@@ -230,7 +252,7 @@ def _said(server: ModelServer, value: Mapping[str, object]) -> str:
         said = said.get("message") or said.get("detail") or said.get("code")
     if not isinstance(said, str):
         return ""
-    return _one_line(said.replace(server.api_key, "…") if server.api_key else said)
+    return _one_line(server.without_key(said))
 
 
 def _quotes(said: str, texts: Sequence[str]) -> bool:

@@ -211,8 +211,14 @@ async def test_a_model_that_takes_too_long_is_a_timeout(spoken: Spoken, when: st
     assert spoken.hung_up.wait(5)
 
 
-async def test_the_deadline_is_for_the_whole_answer_not_for_each_piece(spoken: Spoken) -> None:
+@pytest.mark.parametrize("drips", ["headers", "pieces"])
+async def test_the_deadline_is_for_the_whole_answer_not_for_each_piece(spoken: Spoken, drips: str) -> None:
     def drip(handler: Handler) -> None:
+        if drips == "headers":
+            handler.send_response(200)
+            handler.flush_headers()
+            while not spoken.stopped.wait(0.02):
+                handler.wfile.write(b"X-More: 1\r\n")
         handler.begin()
         while not spoken.stopped.wait(0.02):
             handler.chunk(ollama_line("."))

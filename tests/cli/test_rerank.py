@@ -15,6 +15,7 @@ from kebab_stream.config import Config, Storage
 from kebab_stream.engine import Engine
 from kebab_stream.model import ChunkId
 from tests.cli.program import Finished, environment, kebab
+from tests.embed.onnx_folder import write_folder
 from tests.paths import ROOT
 
 WORDS = ("coffee", "water", "filter", "grind", "the")
@@ -113,7 +114,26 @@ def test_without_a_model_the_error_says_how_to_get_one(fixture_data: Path) -> No
 
     assert failed(done) == (2, "model_unavailable")
     assert "models.rerank.model is not set" in done.error["message"]
-    assert "docs/search.md" in done.error["hint"]
+    for name in ("models.rerank.model ", "Xenova/ms-marco-MiniLM-L-6-v2", "KEBAB_MODELS_RERANK_MODEL_PATH"):
+        assert name in done.error["hint"]
+
+
+def test_an_embedding_model_is_told_from_a_cross_encoder(fixture_data: Path, tmp_path: Path) -> None:
+    embedding_model = write_folder(tmp_path / "embeds")
+
+    done = kebab("search", "--json", QUERY, "--rerank", data_dir=fixture_data, extra=settings_of(embedding_model))
+
+    assert failed(done) == (2, "model_unavailable")
+    assert "not a cross-encoder" in done.error["message"]
+
+
+def test_a_folder_that_is_missing_is_named(fixture_data: Path, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+
+    done = kebab("search", "--json", QUERY, "--rerank", data_dir=fixture_data, extra=settings_of(gone))
+
+    assert failed(done) == (2, "model_unavailable")
+    assert f"the folder {gone} is missing" in done.error["message"]
 
 
 @pytest.mark.parametrize("cache", ["empty", "absent"])
@@ -162,6 +182,7 @@ def damaged(model: Path, folder: Path, file: str, content: bytes | None) -> Path
         ("tokenizer.json", None),
         ("tokenizer.json", b"{}"),
         ("tokenizer_config.json", b"{}"),
+        ("tokenizer_config.json", b"[]"),
     ],
 )
 def test_missing_and_damaged_files_are_told_in_one_line(
@@ -207,4 +228,4 @@ def test_doctor_asks_the_model_if_one_is_set(fixture_data: Path, model: Path, tm
     assert (status, good["status"], good["details"]["depth"]) == (0, "ok", 7)
     status, bad = check(damaged(model, tmp_path / "damaged", "tokenizer.json", None))
     assert (status, bad["status"], bad["details"]["code"]) == (3, "fail", "model_unavailable")
-    assert "docs/search.md" in bad["hint"]
+    assert "models.rerank.model_path" in bad["hint"]

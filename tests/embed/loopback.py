@@ -31,6 +31,8 @@ class Vectors:
     """The bodies of all requests for vectors."""
     paths: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    clients: list[Any] = field(default_factory=list)
+    """The other end of the connection, for each request for vectors."""
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def embedding(self, provider: Any = "ollama", **changes: Any) -> Embedding:
@@ -68,6 +70,7 @@ class Handler(BaseHTTPRequestHandler):
         self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.vectors.asked.append(self.body)
         self.vectors.paths.append(self.path)
+        self.vectors.clients.append(self.client_address)
         self.vectors.headers.append({name.lower(): value for name, value in self.headers.items()})
         try:
             if self.vectors.misbehave is not None:

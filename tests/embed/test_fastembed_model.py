@@ -142,6 +142,10 @@ class Place:
     def kebab(self, *arguments: str, **extra: str) -> Finished:
         return kebab(*arguments, data_dir=self.folder / "data", extra={**self.extra, **extra})
 
+    def left(self) -> list[str]:
+        """Files beside the index: there is to be no number of this machine, for somebody's telemetry."""
+        return [path.name for path in self.folder.rglob("*") if path.is_file() and "data" not in path.parts]
+
     def ingest(self, **extra: str) -> Finished:
         return self.kebab("ingest", "--json", str(self.folder / "notes"), **extra)
 
@@ -162,8 +166,7 @@ def test_ingest_and_search_by_a_model_in_a_folder(tmp_path: Path) -> None:
     assert changed.error["code"] == "model_unavailable"  # the vectors in the index are of another fingerprint
     assert "kebab ingest" in changed.error["hint"]
     assert lexical.status == 0
-    left = [path.name for path in (tmp_path / "home").rglob("*") if path.is_file() and "data" not in path.parts]
-    assert left == ["coffee.md"]  # and no number of this machine for somebody's telemetry
+    assert place.left() == ["coffee.md"]
 
 
 @pytest.mark.parametrize(
@@ -174,21 +177,36 @@ def test_ingest_and_search_by_a_model_in_a_folder(tmp_path: Path) -> None:
         ("tokenizer.json", None, "No such file"),
         ("tokenizer.json", b"{}", "Tokenizer"),
         ("tokenizer_config.json", None, "tokenizer_config.json"),
+        ("special_tokens_map.json", b"[1]", "special_tokens_map.json holds no JSON object"),
+        ("tokenizer_config.json", b'{"model_max_length": 256, "pad_token": {"content": [1]}}', ""),
+        ("1_Pooling/config.json", b'{"pooling_mode_max_tokens": true}', "models.embedding.pooling"),
     ],
 )
 def test_a_damaged_folder_is_a_model_unavailable(
     tmp_path: Path, file: str, content: bytes | None, problem: str
 ) -> None:
     folder = write_folder(tmp_path / "my-model")
-    (folder / file).unlink()
+    (folder / file).parent.mkdir(exist_ok=True)
+    (folder / file).unlink(missing_ok=True)
     if content is not None:
         (folder / file).write_bytes(content)
 
-    error = Place(tmp_path / "home", model_path=str(folder)).ingest().error
+    place = Place(tmp_path / "home", model_path=str(folder))
+    error = place.ingest().error
 
     assert error["code"] == "model_unavailable"
     assert problem in error["message"]
-    assert "docs/models.md" in error["hint"]
+    assert "tokenizer.json, tokenizer_config.json" in error["hint"]
+    assert place.left() == ["coffee.md"]
+
+
+def test_what_onnxruntime_logs_does_not_get_beside_an_error(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "my-model")
+    (folder / "tokenizer_config.json").write_text('{"model_max_length": 5000, "pad_token": "[PAD]"}')
+    place = Place(tmp_path / "home", model_path=str(folder))
+    (tmp_path / "home" / "notes" / "long.md").write_text("x" * 90 + " y" * 1500)
+
+    assert place.ingest().error["code"] == "embedding_failed"
 
 
 def test_a_name_that_fastembed_does_not_have_is_refused_with_the_closest(tmp_path: Path) -> None:

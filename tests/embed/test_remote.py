@@ -1,21 +1,27 @@
 """Embedding through a real server on loopback."""
 
+import gc
+import os
 import re
 import socket
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kebab_stream.config import Embedding
+from kebab_stream.config import Embedding, Models
 from kebab_stream.embed import load_embedder, remote
 from kebab_stream.embed.profile import profile_of
 from kebab_stream.embed.remote import RemoteEmbedder, load_remote
-from kebab_stream.errors import ConfigInvalidError, KebabError, ModelUnavailableError
+from kebab_stream.errors import ConfigInvalidError, InvalidInputError, KebabError, ModelUnavailableError
 from tests.cli.program import Finished, kebab
+from tests.corpora import config_of, ingest_files
 from tests.embed.loopback import DIM, MODEL, Handler, Vectors, letters, vector_server
 
 PROVIDERS = ["ollama", "openai"]
@@ -182,7 +188,6 @@ def rows(value: Any) -> Any:
         (rows([["1.0"] * DIM] * 3), "embedding_failed", "no number"),
         (rows([[True, *[1.0] * (DIM - 1)]] * 3), "embedding_failed", "no number"),
         (rows([[None] * DIM] * 3), "embedding_failed", "not finite|no number"),
-        (rows([[1e200] * DIM] * 3), "embedding_failed", "not finite"),
         (rows([[float("nan")] * DIM] * 3), "model_unavailable", "not valid JSON"),
         (lambda handler: handler.plainly(200, {"vectors": []}), "embedding_failed", "another form"),
         (lambda handler: handler.plainly(200, {"embeddings": None, "data": None}), "embedding_failed", "another form"),
@@ -247,6 +252,39 @@ def test_a_text_that_kebab_itself_repeats_takes_no_way_out_away(vectors: Vectors
     assert "ollama pull" in str(caught.value.hint)
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_server_that_repeats_a_text_is_still_told_to_be_busy(vectors: Vectors, status: int) -> None:
+    embedder = loaded(vectors.embedding())
+    vectors.misbehave = lambda handler: handler.plainly(status, {"error": f"queue full: {handler.body['input'][0]}"})
+
+    with pytest.raises(ModelUnavailableError) as caught:
+        embedder.embed_query("the safe opens with 42-17-3")
+
+    assert caught.value.message == f"{vectors.address} is too busy ({status})"
+    assert caught.value.hint == "wait, then try again"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("bad key sk-0123456789abcdef.", "bad key …."),
+        ("bad key sk-0123***", "bad key sk-0123***"),
+        ("bad key sk-0123456***, sent sk-0123456789abcdefsk-0123456789abcdef", "bad key …***, sent ……"),
+        ("the key that ends with 89abcdef", "the key that ends with …"),
+    ],
+)
+def test_no_eight_characters_of_a_key_are_told(vectors: Vectors, said: str, shown: str) -> None:
+    embedder = loaded(vectors.embedding("openai", api_key_env="MY_KEY"), MY_KEY="sk-0123456789abcdef")
+
+    vectors.misbehave = lambda handler: handler.plainly(401, {"error": {"message": said}})
+    with pytest.raises(ModelUnavailableError, match=re.escape(f"(401): {shown}") + "$"):
+        embedder.embed_query("x")
+
+    vectors.misbehave = lambda handler: handler.plainly(307, b"", Location="/login?key=sk-0123456789abcdef")
+    with pytest.raises(ModelUnavailableError, match=r"redirects to /login\?key=…$"):
+        embedder.embed_query("x")
+
+
 @pytest.mark.parametrize(("status", "said"), [(400, "failed (400)"), (200, "failed: it does not say why")])
 @pytest.mark.parametrize("text", ["hunter2-and", "the safe\n\topens with 42-17-3"])
 def test_short_texts_and_several_lines_are_not_repeated_either(
@@ -261,26 +299,55 @@ def test_short_texts_and_several_lines_are_not_repeated_either(
     assert caught.value.message == f"{vectors.address} {said}"
 
 
-@pytest.mark.parametrize("drips", [False, True])
-def test_a_server_that_takes_too_long_is_a_timeout(vectors: Vectors, drips: bool) -> None:
+@pytest.mark.parametrize("drips", ["nothing", "headers", "body"])
+def test_a_server_that_takes_too_long_is_a_timeout(vectors: Vectors, drips: str) -> None:
     embedder = loaded(vectors.embedding(timeout_s=0.3))
 
     def stall(handler: Handler) -> None:
-        if drips:
+        if drips != "nothing":
             handler.send_response(200)
             handler.send_header("Content-Length", "100000")
+            handler.flush_headers()
+        if drips == "body":
             handler.end_headers()
         while not vectors.stopped.wait(0.05):
-            if drips:
-                handler.wfile.write(b" ")
+            handler.wfile.write({"nothing": b"", "headers": b"X-More: 1\r\n", "body": b" "}[drips])
 
     vectors.misbehave = stall
+    began = monotonic()
     with pytest.raises(KebabError, match=r"within 0\.3 s") as caught:
         embedder.embed_query("x")
 
     assert caught.value.code == "timeout"
     assert caught.value.hint is not None
     assert "models.embedding.timeout_s" in caught.value.hint
+    assert monotonic() - began < 5
+
+
+def test_a_connection_stays_open_for_all_threads_and_is_closed_with_the_embedder(vectors: Vectors) -> None:
+    gc.collect()
+    before = {*threading.enumerate()}
+    embedder = loaded(vectors.embedding())
+    with ThreadPoolExecutor(4) as threads:
+        rows = list(threads.map(embedder.embed_query, ["a", "b", "c", "d"] * 5))
+    assert [int(row.argmax()) for row in rows] == [0, 1, 2, 3] * 5
+    assert len(set(vectors.clients)) <= 4
+
+    (thread,) = [each for each in {*threading.enumerate()} - before if each.name == "requests"]
+    del embedder
+    gc.collect()
+    thread.join(5)
+    assert not thread.is_alive()
+
+
+def test_a_process_that_was_forked_off_asks_over_a_connection_of_its_own(vectors: Vectors) -> None:
+    embedder = loaded(vectors.embedding())
+    expected = embedder.embed_query("a")
+    child = os.fork()
+    if child == 0:
+        os._exit(not np.array_equal(embedder.embed_query("a"), expected))  # no clean-up: that is the test runner's
+    assert os.waitpid(child, 0)[1] == 0
+    assert np.array_equal(embedder.embed_query("a"), expected)
 
 
 def test_no_proxy_stands_before_a_server_on_this_machine(vectors: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,3 +399,20 @@ def test_switching_to_a_server_is_a_setting_and_an_ingest(tmp_path: Path, vector
     vectors.misbehave = lambda handler: handler.plainly(500, {"error": "no memory"})
     gone = place.kebab("search", "--bulk", "--json", stdin=b'{"query":"beans"}\n{"query":"x","mode":"lexical"}\n')
     assert [(line["error"] or {}).get("code") for line in gone.lines] == ["model_unavailable", None]
+
+
+def test_an_ingest_asks_the_model_even_where_nothing_changed_but_tells_mistakes_first(
+    tmp_path: Path, vectors: Vectors
+) -> None:
+    config = replace(config_of(tmp_path / "data"), models=Models(embedding=vectors.embedding()))
+    ingest_files(config, tmp_path / "notes", {"coffee.md": "# Coffee"})
+    before = len(vectors.asked)
+    ingest_files(config, tmp_path / "notes", {})
+    assert vectors.texts[before:] == [["probe"]]
+
+    vectors.misbehave = lambda handler: handler.plainly(500, {})
+    with pytest.raises(ModelUnavailableError):
+        ingest_files(config, tmp_path / "notes", {})
+    with pytest.raises(InvalidInputError, match="gone"):
+        ingest_files(config, tmp_path / "gone", {})
+    assert len(vectors.asked) == before + 2
