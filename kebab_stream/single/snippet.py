@@ -131,11 +131,12 @@ class _Match(NamedTuple):
 
 
 def _matches(text: str, weights: Mapping[str, int]) -> Iterator[_Match]:
-    for word in _WORD.finditer(text):
-        found = _terms_of(word.group())
-        if found.isdisjoint(weights):
+    # Most words are none of the query's, and many stand there twice: each is looked at once.
+    matching = {word for word in set(_WORD.findall(text)) if not _terms_of(word).isdisjoint(weights)}
+    for word in _WORD.finditer(text) if matching else ():
+        if word.group() not in matching:
             continue
-        whole = _Match(*word.span(), found & weights.keys())
+        whole = _Match(*word.span(), _terms_of(word.group()) & weights.keys())
         if whole.end - whole.start > _LONG_WORD:
             yield from _pieces(text, whole, weights) or [whole]
         else:
