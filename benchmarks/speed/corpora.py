@@ -102,8 +102,8 @@ def write_bulk(queries: Sequence[str], mode: str, path: Path) -> Path:
 
 
 def _kept(folder: Path, fill: Callable[[Path], None]) -> Path:
-    """A folder that is complete once it has its name."""
-    if not folder.exists():
+    """A folder that is complete once it has its name. One that is empty was made of nothing, and is made anew."""
+    if not folder.exists() or not any(folder.iterdir()):
         folder.parent.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(dir=folder.parent))
         fill(partial)

@@ -106,6 +106,10 @@ def parsed(arguments: Sequence[str] | None, sections: Sequence[str], output: Pat
     unknown = set(options.only.split(",")) - set(sections) if options.only else ()
     if unknown:
         parser.error(f"no section {', '.join(sorted(unknown))}; there are {', '.join(sections)}")
+    if not any(options.corpora.rglob("*.md")):
+        parser.error(f"no Markdown files in {options.corpora}; --corpora FOLDER names a folder that has some")
+    if not options.queries.is_file():
+        parser.error(f"no file {options.queries}; --queries FILE names one with a line of JSON for each query")
     setup = Setup(
         kebab=options.kebab,
         qmd=options.qmd,

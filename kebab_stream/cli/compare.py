@@ -1,5 +1,6 @@
 """`kebab compare`: what changed between two runs of the same queries?"""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import asyncclick as click
@@ -9,7 +10,7 @@ from kebab_stream.cli.output import write_line, write_text
 from kebab_stream.cli.table import table
 from kebab_stream.errors import InvalidInputError, StorageError
 from kebab_stream.render import printable
-from kebab_stream.reports.offline import ComparedQuery, ComparedRun, CompareReport
+from kebab_stream.reports.offline import ComparedHit, ComparedQuery, ComparedRun, CompareReport
 
 _BY = ("chunk", "document")
 _K = (1, 1000)
@@ -64,6 +65,8 @@ def _is_same_file(one: Path, other: Path) -> bool:
 
 
 def _text(report: CompareReport) -> str:
+    from kebab_stream.compare.shown import namer, unequal_lengths
+
     top, errors = report.top, report.errors
     rows = [
         ("queries", report.queries),
@@ -81,12 +84,16 @@ def _text(report: CompareReport) -> str:
         ("failed otherwise", errors.other_code),
     ]
     text = table([(f"by {report.by}", ""), *rows], right=[1])
+    if note := unequal_lengths(report):
+        text += f"\n{note}\n"
     if report.a.latency or report.b.latency:
         heads = ("run", "p50 ms", "p90 ms", "p99 ms")
         text += "\n" + table([heads, _times("A", report.a), _times("B", report.b)], right=[1, 2, 3])
     if report.worst:
+        name_of = namer(report)
         names = ("RBO", "overlap", "line", "query", "first hit of A", "first hit of B")
-        text += "\n" + table([names, *map(_worst_row, report.worst[:_SHOWN])], right=[0, 1, 2])
+        rows_of_worst = [_worst_row(one, name_of) for one in report.worst[:_SHOWN]]
+        text += "\n" + table([names, *rows_of_worst], right=[0, 1, 2], fit=True)
     return text
 
 
@@ -97,10 +104,10 @@ def _times(name: str, run: ComparedRun) -> tuple[str, ...]:
     return (name, f"{times.p50_ms:.1f}", f"{times.p90_ms:.1f}", f"{times.p99_ms:.1f}")
 
 
-def _worst_row(one: ComparedQuery) -> tuple[object, ...]:
+def _worst_row(one: ComparedQuery, name_of: Callable[[ComparedHit], str]) -> tuple[object, ...]:
     query = printable(one.query)
     query = query if len(query) <= _QUERY_CHARS else f"{query[: _QUERY_CHARS - 1]}…"
-    first, second = (hits[0].doc_path if hits else "-" for hits in (one.a, one.b))
+    first, second = (name_of(hits[0]) if hits else "-" for hits in (one.a, one.b))
     return (f"{one.rbo:.3f}", f"{one.overlap:.3f}", one.line, query, first, second)
 
 

@@ -61,7 +61,9 @@ def command(
     from kebab_stream.evaluate import page, read_report, report_of  # late: a wrong argument is told sooner
 
     other = read_report(compare) if compare else None
-    done = _evaluated(sets, chosen, k, told)
+    _warn_of_ignored(sets, told)
+    with _interrupts_told(told):
+        done = _evaluated(sets, chosen, k, told)
     report = report_of(done, k=k, other=other, other_run=str(compare or ""))
     if save:
         _write(save, to_json(report) + b"\n")
@@ -71,6 +73,29 @@ def command(
         write_line(report)
     else:
         write_text(_text(report))
+
+
+@contextmanager
+def _interrupts_told(told: Common) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not told.quiet:
+            warn(WarningRecord(code="interrupted", message="interrupted: there is no report"), as_json=told.json)
+        raise
+
+
+def _warn_of_ignored(sets: Sequence[Path], told: Common) -> None:
+    """Tell which options say nothing to a report that was made before."""
+    context = click.get_current_context()
+    given = [
+        f"--{name}"
+        for name in ("modes", "k")
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if given and not told.quiet and any(path.suffix == _SAVED for path in sets):
+        message = f"{' and '.join(given)} ignored for saved reports, which have the modes and cut-off of their run"
+        warn(WarningRecord(code="ignored_option", message=message), as_json=told.json)
 
 
 def _evaluated(sets: Sequence[Path], modes: Sequence[Mode], k: int, told: Common) -> list[EvalSet]:

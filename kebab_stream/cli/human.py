@@ -34,10 +34,16 @@ class Style:
         )
 
 
-def response_text(response: SearchResponse, query: str, style: Style = Style()) -> str:
-    """All hits, each a location line and an indented snippet line; the empty text when there are none."""
+def response_text(
+    response: SearchResponse, query: str, style: Style = Style(), *, several_sources: bool = False
+) -> str:
+    """All hits, each a location line and an indented snippet line; the empty text when there are none.
+
+    Where the index, or what was found, is of several sources, places are `SOURCE/path`, which fetch and remove take.
+    """
     wanted = frozenset(terms(query)) if style.emphasis else frozenset[str]()
-    return "".join(_hit_text(hit, wanted, style) for hit in response.hits)
+    with_source = several_sources or len({hit.source_id for hit in response.hits}) > 1
+    return "".join(_hit_text(hit, wanted, style, with_source=with_source) for hit in response.hits)
 
 
 def notes_text(response: SearchResponse, *, quiet: bool) -> str:
@@ -60,8 +66,9 @@ def notes_text(response: SearchResponse, *, quiet: bool) -> str:
     return "\n".join(notes)
 
 
-def _hit_text(hit: SearchHit, wanted: frozenset[str], style: Style) -> str:
-    place = printable(f"{hit.doc_path}{_lines(hit)}")
+def _hit_text(hit: SearchHit, wanted: frozenset[str], style: Style, *, with_source: bool) -> str:
+    path = f"{hit.source_id}/{hit.doc_path}" if with_source else hit.doc_path
+    place = printable(f"{path}{_lines(hit)}")
     headings = printable(" > ".join(hit.heading_path))
     head = f"{hit.rank}. {hit.score:.4f}  {_painted(place, _BOLD, style)}"
     if headings:

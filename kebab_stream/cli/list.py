@@ -61,7 +61,7 @@ def _write(items: Iterable[object], heads: Row, row_of: Callable[[Any], Row], ri
         return count > 0
     rows = [row_of(item) for item in items]
     if rows:
-        write_text(table([heads, *rows], right))
+        write_text(table([heads, *rows], right, fit=True))
     return bool(rows)
 
 

@@ -39,14 +39,15 @@ def progress_on_stderr(form: Form) -> Iterator[Progress]:
 @contextmanager
 def _bar() -> Iterator[Progress]:
     with progress_bar() as bar:
-        task = bar.add_task(_NAMES["scan"], total=None)
-        current: list[IngestPhase] = ["scan"]
+        current: IngestPhase = "scan"
+        task = bar.add_task(_NAMES[current], total=None)
 
         def show(phase: IngestPhase, done: int, total: int) -> None:
-            if phase != current[0]:  # rate and remaining time are of one phase
-                current[0] = phase
-                bar.reset(task)
-            bar.update(task, description=_NAMES[phase], completed=done, total=total or None)
+            nonlocal current, task
+            if phase != current:  # rate and remaining time are of one phase, and so is a total: a task keeps its own
+                bar.remove_task(task)
+                current, task = phase, bar.add_task(_NAMES[phase], total=None)
+            bar.update(task, completed=done, total=total or None)
 
         yield show
 

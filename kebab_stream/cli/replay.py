@@ -126,6 +126,8 @@ def _text(report: ReplayReport) -> str:
         f"{report.total:,} queries: {report.succeeded:,} succeeded, {report.failed:,} failed",
         f"{report.seconds:.1f} s, {report.queries_per_second:,.1f} queries/s, {workers}",
     ]
+    if report.total and report.resumed_lines == report.total:
+        return f"already finished, nothing to do: {lines[0]}\n"
     if report.bad_lines:
         lines[0] += f", {report.bad_lines:,} of them no JSON"
     if report.resumed_lines:

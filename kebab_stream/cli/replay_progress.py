@@ -28,8 +28,15 @@ def progress_on_stderr(form: Form) -> Iterator[Progress]:
 @contextmanager
 def _bar() -> Iterator[Progress]:
     with progress_bar("{task.fields[failed]} failed") as bar:
-        task = bar.add_task("replaying", total=None, failed=0)
-        yield lambda done, total, failed: bar.update(task, completed=done, total=total, failed=failed)
+        task = bar.add_task("replaying", total=None, failed=0, before=None)
+
+        def show(done: int, total: int | None, failed: int) -> None:
+            if bar.tasks[0].fields["before"] is None:
+                # By an update it would count as done in no time.
+                bar.reset(task, completed=done, before=done, failed=failed)
+            bar.update(task, completed=done, total=total, failed=failed)
+
+        yield show
 
 
 class _Reporter:

@@ -1,6 +1,7 @@
 """`kebab search`: one query from the arguments, or a batch from stdin."""
 
 import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import asyncclick as click
@@ -18,6 +19,7 @@ from kebab_stream.single.filters import FILTERS
 
 if TYPE_CHECKING:
     from kebab_stream.bulk import Emitter, Searcher
+    from kebab_stream.engine import Engine
 
 """int() would take underscores, blanks and digits of other scripts, and any length."""
 
@@ -58,12 +60,13 @@ def command(context: click.Context, /, **options: Any) -> object:
 
     with Engine.open(config) as engine:
         response = engine.search_with_opts(query, opts)
+        several_sources = not told.json and _has_several_sources(engine)
     if told.json:
         write_line(response)
         return 0
     from kebab_stream.cli.human import Style, notes_text, response_text
 
-    write_text(response_text(response, query.query, Style.for_stdout()))
+    write_text(response_text(response, query.query, Style.for_stdout(), several_sources=several_sources))
     if notes := notes_text(response, quiet=told.quiet):
         say(notes)
     return 0
@@ -117,16 +120,27 @@ def _warn_of_ignored(context: click.Context, told: Common) -> None:
 async def _bulk(told: Common, config: Config, fail: bool) -> int:
     from kebab_stream.bulk import run_bulk
 
+    several_sources = False
+
     def open_engine() -> "Searcher":
         from kebab_stream.engine import Engine
 
-        return Engine.open(config)
+        nonlocal several_sources
+        engine = Engine.open(config)
+        several_sources = _has_several_sources(engine)
+        return engine
 
-    summary = await run_bulk(open_engine, chunks=stdin_chunks(STDIN), emitter=_emitter(told))
+    emitter = _emitter(told, lambda: several_sources)
+    summary = await run_bulk(open_engine, chunks=stdin_chunks(STDIN), emitter=emitter)
     return 1 if fail and summary.failed else 0
 
 
-def _emitter(told: Common) -> "Emitter":
+def _has_several_sources(engine: "Engine") -> bool:
+    return len(engine.snapshot.store.sources()) > 1
+
+
+def _emitter(told: Common, has_several_sources: Callable[[], bool]) -> "Emitter":
+    """What writes the answers; it asks about the sources when an answer is there, and so the index is open."""
     from kebab_stream.bulk import HumanEmitter, JsonEmitter
 
     out = functools.partial(write_all, STDOUT)
@@ -138,7 +152,7 @@ def _emitter(told: Common) -> "Emitter":
     return HumanEmitter(
         out,
         write_error_bytes,
-        render=functools.partial(response_text, style=style),
+        render=lambda response, query: response_text(response, query, style, several_sources=has_several_sources()),
         notes=functools.partial(notes_text, quiet=told.quiet),
         quiet=told.quiet,
     )

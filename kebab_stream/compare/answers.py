@@ -1,5 +1,6 @@
 """Reads the lines that a replay or a bulk run wrote, two files in step."""
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
 from kebab_stream.errors import InvalidInputError, StorageError
+from kebab_stream.index.checksum import open_at_once
 from kebab_stream.ndjson import Json, parse_json
 from kebab_stream.render import to_json
 from kebab_stream.reports.offline import ComparedHit
@@ -31,6 +33,8 @@ class Answer:
     """Of the hits, best first, each once."""
     hits: tuple[dict[str, Any], ...]
     """As many as there are ids."""
+    page_length: int
+    """Hits of the answer; of these, several may have the same id."""
     error: str | None
     """Its code."""
     total_ms: float | None
@@ -44,7 +48,8 @@ class Answer:
                 doc_path=hit.get("doc_path", ""),
                 heading_path=tuple(hit.get("heading_path", ())),
                 score=hit.get("score", 0.0),
-                snippet=" ".join(hit.get("snippet", "").split())[:_SNIPPET_CHARS],
+                snippet=_cut(" ".join(hit.get("snippet", "").split())),
+                source_id=hit.get("source_id"),
             )
             for one, hit in zip(self.ids[:count], self.hits, strict=False)
         )
@@ -73,8 +78,11 @@ def pairs(a: Path, b: Path, by: By) -> Iterator[tuple[int, Answer, Answer]]:
 
 
 def _opened(path: Path) -> BinaryIO:
+    """A file, or a pipe that somebody writes to; one that nobody writes to has nothing, and is not waited for."""
     try:
-        return path.open("rb")
+        file = open(path, "rb", opener=open_at_once)  # noqa: SIM115  # the caller closes it
+        os.set_blocking(file.fileno(), True)
+        return file
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
         problem = f"{path} is a folder" if isinstance(error, IsADirectoryError) else f"{path} does not exist"
         raise InvalidInputError(problem, "give a file that `kebab replay` wrote", {"path": str(path)}) from error
@@ -95,6 +103,7 @@ def _answer(path: Path, number: int, line: bytes, by: By) -> Answer:
             id=echo.get("id") if isinstance(echo, dict) else None,
             ids=tuple(hits),
             hits=tuple(hits.values()),
+            page_length=0 if error is not None else len(response["hits"]),
             error=None if error is None else _of_type(str, error["code"]),
             total_ms=None if trace is None else float(_of_type((int, float), trace["timing"]["total_ms"])),
         )
@@ -109,9 +118,14 @@ def _answer(path: Path, number: int, line: bytes, by: By) -> Answer:
 def _sound(hit: dict[str, Any]) -> dict[str, Any]:
     """A hit. Raises TypeError if a report could not show it."""
     _of_type((int, float), hit.get("score", 0.0))
-    for text in (hit.get("doc_path", ""), hit.get("snippet", ""), *_of_type(list, hit.get("heading_path", []))):
+    texts = (hit.get("doc_path", ""), hit.get("snippet", ""), hit.get("source_id", ""))
+    for text in (*texts, *_of_type(list, hit.get("heading_path", []))):
         _of_type(str, text)
     return hit
+
+
+def _cut(snippet: str) -> str:
+    return snippet if len(snippet) <= _SNIPPET_CHARS else snippet[: _SNIPPET_CHARS - 1].rstrip() + "…"
 
 
 def _of_type(wanted: type | tuple[type, ...], value: Any) -> Any:

@@ -1,8 +1,9 @@
 """A comparison as one HTML file to look at, in the style of `kebab eval`. It loads nothing and runs no script."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
+from kebab_stream.compare.shown import namer, unequal_lengths
 from kebab_stream.evaluate.plots import WIDTH, shown
 from kebab_stream.evaluate.style import STYLE
 from kebab_stream.reports.offline import ComparedHit, ComparedQuery, ComparedRun, CompareReport
@@ -20,6 +21,7 @@ _LAYOUT: Final = """
   .texts tr { border-bottom: 1px solid var(--line); }
 }
 """
+_NO_LATENCY: Final = 'Latencies are told where the queries asked for a trace: <code>"trace": true</code>.'
 _ROW: Final = 24
 _LEFT: Final = 110
 _RIGHT: Final = 70
@@ -50,9 +52,15 @@ def _overview(report: CompareReport) -> Iterator[str]:
     first = [("same", top.same), ("moved", top.moved), ("lost", top.lost), ("in B only", top.gained)]
     yield _bars("first hit of A, in B", first, "lexical")
     failures = [("both", errors.both), ("A only", errors.only_a), ("B only", errors.only_b)]
-    yield _bars("failed queries", [*failures, ("other code", errors.other_code)], "worse")
+    failures.append(("other code", errors.other_code))
+    if any(count for _, count in failures):
+        yield _bars("failed queries", failures, "worse")
     yield "</div>\n"
     yield f"<p>{_facts(report)}</p>\n"
+    if note := unequal_lengths(report):
+        yield f"<p>{note}.</p>\n"
+    if report.a.latency is None and report.b.latency is None:
+        yield f'<p class="note">{_NO_LATENCY}</p>\n'
     heads = ("run", "failed", "p50 ms", "p90 ms", "p99 ms")
     yield _table(heads, [_run_row("A", report.a), _run_row("B", report.b)], "numbers")
     yield "</section>\n"
@@ -74,24 +82,28 @@ def _run_row(name: str, run: ComparedRun) -> Sequence[str]:
 
 def _worst(report: CompareReport) -> Iterator[str]:
     if report.worst:
+        name_of = namer(report)
         yield "<section><details open><summary>The queries that changed most</summary>\n"
-        yield _table(("query", "first hits of A", "first hits of B"), map(_worst_row, report.worst), "texts")
+        rows = (_worst_row(one, name_of) for one in report.worst)
+        yield _table(("query", "first hits of A", "first hits of B"), rows, "texts")
         yield "</details></section>\n"
 
 
-def _worst_row(one: ComparedQuery) -> Sequence[str]:
+def _worst_row(one: ComparedQuery, name_of: Callable[[ComparedHit], str]) -> Sequence[str]:
     note = f"line {one.line}; rank-biased overlap {one.rbo:.3f}, overlap {one.overlap:.3f}"
     query = f'{shown(one.query)}<p class="note">{note}</p>'
-    return (query, _hits(one.a, one.b, "B"), _hits(one.b, one.a, "A"))
+    return (query, _hits(one.a, one.b, "B", name_of), _hits(one.b, one.a, "A", name_of))
 
 
-def _hits(hits: Sequence[ComparedHit], others: Sequence[ComparedHit], run: str) -> str:
+def _hits(
+    hits: Sequence[ComparedHit], others: Sequence[ComparedHit], run: str, name_of: Callable[[ComparedHit], str]
+) -> str:
     """Hits of one run; the others are the first ones of `run`, beyond which nobody looks here."""
     places = {hit.id: place for place, hit in enumerate(others, start=1)}
     items = []
     for hit in hits:
         where = f"at {places[hit.id]} in {run}" if hit.id in places else f"not among the first of {run}"
-        name = " › ".join(shown(part) for part in (hit.doc_path, *hit.heading_path))
+        name = " › ".join(shown(part) for part in (name_of(hit), *hit.heading_path))
         items.append(
             f'<p><code>{name}</code> <span class="note">{hit.score:.3f}, {where}</span></p>'
             f'<p class="excerpt">{shown(hit.snippet)}</p>'

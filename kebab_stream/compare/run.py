@@ -33,6 +33,7 @@ class _Sums:
     counts: Counter[str] = field(default_factory=Counter)
     overlap: float = 0.0
     rbo: float = 0.0
+    most_hits: tuple[int, int] = (0, 0)
     bins: list[int] = field(default_factory=lambda: [0] * _BINS)
     times: tuple["array[float]", "array[float]"] = field(default_factory=lambda: (array("d"), array("d")))
     worst: list[tuple[float, int, float, Answer, Answer]] = field(default_factory=list)
@@ -52,12 +53,18 @@ class _Sums:
         self.overlap += shared
         self.rbo += alike
         self.bins[min(int(alike * _BINS), _BINS - 1)] += 1
+        self.most_hits = (max(self.most_hits[0], a.page_length), max(self.most_hits[1], b.page_length))
         self.counts["identical"] += a.ids == b.ids
         self.counts[_top_change(a.ids, b.ids)] += 1
         if a.ids != b.ids:
             heapq.heappush(self.worst, (-alike, -line, shared, a, b))
             if len(self.worst) > self.worst_limit:
                 heapq.heappop(self.worst)
+
+    def run(self, place: int, path: Path, *, failed: int) -> ComparedRun:
+        """What is said of one of the runs, by its place."""
+        latency = _latency(self.times[place])
+        return ComparedRun(path=str(path), failed=failed, latency=latency, most_hits=self.most_hits[place])
 
 
 def compare(
@@ -83,8 +90,8 @@ def compare(
     compared = counts["answered"]
     both, only_a, only_b, other = counts["both"], counts["only_a"], counts["only_b"], counts["other_code"]
     return CompareReport(
-        a=ComparedRun(path=str(a), failed=both + other + only_a, latency=_latency(sums.times[0])),
-        b=ComparedRun(path=str(b), failed=both + other + only_b, latency=_latency(sums.times[1])),
+        a=sums.run(0, a, failed=both + other + only_a),
+        b=sums.run(1, b, failed=both + other + only_b),
         by=by,
         k=k,
         p=p,

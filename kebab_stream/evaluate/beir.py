@@ -1,11 +1,12 @@
 """A set in the layout of BEIR: `corpus.jsonl`, `queries.jsonl`, and `qrels.tsv` or `qrels/test.tsv`."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kebab_stream.errors import InvalidInputError, StorageError
+from kebab_stream.errors import InvalidInputError
+from kebab_stream.evaluate.files import opened
 from kebab_stream.evaluate.judged import JudgedSet, Question, bad_line
 from kebab_stream.model import SearchQuery
 from kebab_stream.ndjson import JSON_SPACE, Malformed, parse_json
@@ -41,7 +42,7 @@ def read_beir(folder: Path) -> JudgedSet:
         StorageError: a file cannot be read.
     """
     queries = _queries(folder / QUERIES)
-    judgements = _judgements(_judgement_file(folder))
+    judgements = _judgements(_judgement_file(folder), queries)
     questions = tuple(
         Question(query_id, SearchQuery(query=text), judgements[query_id])
         for query_id, text in queries.items()
@@ -135,12 +136,12 @@ def _judgement_file(folder: Path) -> Path:
     raise InvalidInputError(f"{folder}: no {' and no '.join(JUDGEMENTS)}", _LAYOUT)
 
 
-def _judgements(path: Path) -> dict[str, dict[str, int]]:
-    """Grades by query and document."""
+def _judgements(path: Path, queries: Container[str]) -> dict[str, dict[str, int]]:
+    """Grades by query and document. A first line about no query that has no number for a grade is a head."""
     found: dict[str, dict[str, int]] = {}
     for number, line in _lines(path):
         fields = _fields(path, number, line)
-        if not fields or (number == 1 and not _GRADE.fullmatch(fields[-1])):  # the head
+        if not fields or (number == 1 and fields[0] not in queries and not _is_number(fields[-1])):
             continue
         if len(fields) not in (3, 4):
             raise bad_line(path, number, f"expected 3 or 4 columns, got {len(fields)}", "query, document, grade")
@@ -151,6 +152,14 @@ def _judgements(path: Path) -> dict[str, dict[str, int]]:
         if grades.setdefault(document_id, int(float(grade))) != int(float(grade)):
             raise bad_line(path, number, f"query {shown(query_id)} and document {shown(document_id)} have two grades")
     return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _fields(path: Path, number: int, line: bytes) -> Sequence[str]:
@@ -165,11 +174,6 @@ def _fields(path: Path, number: int, line: bytes) -> Sequence[str]:
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file with their ends, numbered from 1."""
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                yield number, line.removeprefix(_BOM) if number == 1 else line
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"{path}: no such file", _LAYOUT, {"path": str(path)}) from error
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror or error}", None, {"path": str(path)}) from error
+    with opened(path, _LAYOUT) as file:
+        for number, line in enumerate(file, start=1):
+            yield number, line.removeprefix(_BOM) if number == 1 else line

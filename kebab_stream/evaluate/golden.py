@@ -14,9 +14,11 @@ from typing import Any
 
 import yaml
 
-from kebab_stream.errors import InvalidInputError, StorageError
+from kebab_stream.errors import InvalidInputError
+from kebab_stream.evaluate.files import opened
 from kebab_stream.evaluate.judged import JudgedSet, Question, bad_line
 from kebab_stream.single.filters import FILTERS
+from kebab_stream.single.glob import glob_pattern
 from kebab_stream.single.validate import shown
 from kebab_stream.wire import parse_item
 
@@ -53,12 +55,12 @@ def read_golden(path: Path) -> JudgedSet:
 
 def _items(path: Path) -> Iterator[tuple[int, object]]:
     """(line, value) of each item of the list that the file is."""
+    with opened(path, _SHAPE) as file:
+        data = file.read()
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"{path}: not valid UTF-8 at byte {error.start + 1}") from error
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror or error}", None, {"path": str(path)}) from error
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         values = yaml.safe_load(text)
@@ -72,7 +74,18 @@ def _items(path: Path) -> Iterator[tuple[int, object]]:
     if not isinstance(node, yaml.SequenceNode):
         raise InvalidInputError(f"{path}: expected a list of queries", _SHAPE, {"path": str(path)})
     for item, value in zip(node.value, values, strict=True):
+        _refuse_double_keys(path, item)
         yield item.start_mark.line + 1, value
+
+
+def _refuse_double_keys(path: Path, item: yaml.Node) -> None:
+    """YAML forbids them; the library takes the last without a word."""
+    seen: set[str] = set()
+    for key, _ in item.value if isinstance(item, yaml.MappingNode) else ():
+        name = str(key.value)
+        if name in seen:
+            raise bad_line(path, key.start_mark.line + 1, f"the key {shown(name)} is there twice", _SHAPE)
+        seen.add(name)
 
 
 def _question(path: Path, line: int, item: object) -> Question:
@@ -83,6 +96,8 @@ def _question(path: Path, line: int, item: object) -> Question:
         raise bad_line(path, line, f"unknown key {shown(unknown[0])}", f"accepted are {', '.join(_KEYS)}")
     try:
         query, _ = parse_item({key: _as_json(value) for key, value in item.items() if key not in ("id", "expect")})
+        if query.filters.path_glob is not None:
+            glob_pattern(query.filters.path_glob)  # a search would say it without the line
     except InvalidInputError as error:
         raise bad_line(path, line, error.message, error.hint) from error
     given = item.get("id", query.query)

@@ -11,6 +11,11 @@ from kebab_stream.model import MODES, Mode
 from kebab_stream.reports.quality import EvalAnswer, EvalComparison, EvalHit, EvalQuery, EvalReport, EvalSet
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+_TERMS: Final = (
+    "Colours and shapes tell the modes; below, green is better or right and orange worse or wrong."
+    " The first right hit of a query is the rank of its first relevant one, – where there is none."
+    " p is the chance of a difference at least as large if both were equally good: below 0.05 it is hardly chance."
+)
 _INSTEAD: Final = 3
 """First hits shown of a query that went wrong."""
 
@@ -55,6 +60,7 @@ def _overview(report: EvalReport) -> Iterator[str]:
     yield "</div>\n"
     heads = ("set", "queries", "mode", *map(shown, metrics), "p50 ms", "p90 ms", "p99 ms")
     yield _table(heads, _overview_rows(report, metrics), "numbers")
+    yield f'<p class="note">{_TERMS}</p>\n'
     yield "</section>\n"
 
 

@@ -18,6 +18,8 @@ WIDTH: Final = 560
 _LEFT: Final = 150
 _RIGHT: Final = 16
 _ROW: Final = 30
+_NEAR: Final = 4
+_ASIDE: Final = 8
 _BINS: Final = 32
 _LEAST: Final = 1e-9
 _LABEL_CHARS: Final = 22
@@ -70,7 +72,11 @@ def dots(name: str, rows: Sequence[tuple[str, Sequence[tuple[Mode, float]]]]) ->
         if places:
             low, high = min(x for _, _, x in places), max(x for _, _, x in places)
             parts.append(f'<line class="span" x1="{low:.1f}" y1="{y:.1f}" x2="{high:.1f}" y2="{y:.1f}"/>')
-        parts += [mark(mode, x, y, f"{shown(label)}, {mode}: {value:.3f}") for mode, value, x in places]
+        aside = _spread([x for _, _, x in places])
+        parts += [
+            mark(mode, x, y + down, f"{shown(label)}, {mode}: {value:.3f}")
+            for (mode, value, x), down in zip(places, aside, strict=True)
+        ]
     return _svg("dots", name, height, parts)
 
 
@@ -103,6 +109,8 @@ def differences(name: str, values: Iterable[tuple[str, float]]) -> str:
         )
     between = left + width * wins + gap / 2
     parts.append(f'<text class="tick" x="{between:.1f}" y="{middle - 6}" text-anchor="middle">{same} same</text>')
+    if same:
+        parts.append(f'<text class="tick" x="{between:.1f}" y="{middle + 16}" text-anchor="middle">not drawn</text>')
     parts.append(f'<text class="tick" x="{left}" y="{height - 4}">{wins} better</text>')
     parts.append(
         f'<text class="tick" x="{WIDTH - _RIGHT}" y="{height - 4}" text-anchor="end">{len(bars) - wins} worse</text>'
@@ -117,7 +125,8 @@ def distributions(name: str, right: Sequence[float], wrong: Sequence[float]) -> 
     """
     height, middle, left = 190, 88.0, 20
     top = _round_end(max([*right, *wrong, 0.0]))
-    counts = [np.histogram(np.maximum(values, 0), bins=_BINS, range=(0, top))[0] for values in (right, wrong)]
+    # Rounding may leave the end a last digit below the highest score.
+    counts = [np.histogram(np.clip(values, 0, top), bins=_BINS, range=(0, top))[0] for values in (right, wrong)]
     most = max(1, *(int(one.max()) for one in counts))
     width = (WIDTH - left - _RIGHT) / _BINS
     parts = []
@@ -148,6 +157,15 @@ def _svg(kind: str, name: str, height: int, parts: Iterable[str]) -> str:
         f'<figure><figcaption>{label}</figcaption><svg class="plot {kind}" role="img" aria-label="{label}"'
         f' viewBox="0 0 {WIDTH} {height}">{"".join(parts)}</svg></figure>\n'
     )
+
+
+def _spread(places: Sequence[float]) -> list[float]:
+    """How far down each of the marks of a row is put, so that none hides another in the same place."""
+    aside = []
+    for number, x in enumerate(places):
+        near = [other for other, place in enumerate(places) if abs(place - x) < _NEAR]
+        aside.append(_ASIDE * (near.index(number) - (len(near) - 1) / 2))
+    return aside
 
 
 def _round_end(most: float) -> float:

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from kebab_stream.errors import InvalidInputError, StorageError
+from kebab_stream.errors import InvalidInputError
+from kebab_stream.evaluate.files import opened
 from kebab_stream.evaluate.significance import compare
 from kebab_stream.model import Mode
 from kebab_stream.reports.quality import EvalAnswer, EvalComparison, EvalMode, EvalQuery, EvalReport, EvalSet
 
 _HINT = "give a file that `kebab eval --save` wrote"
+_DAY_MS = 86_400_000.0
 
 
 def report_of(sets: Sequence[EvalSet], *, k: int, other: EvalReport | None = None, other_run: str = "") -> EvalReport:
@@ -48,12 +50,8 @@ def read_report(path: Path) -> EvalReport:
     """
     from pydantic import TypeAdapter, ValidationError  # late: seldom needed
 
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"{path} does not exist", _HINT, {"path": str(path)}) from error
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror or error}", None, {"path": str(path)}) from error
+    with opened(path, _HINT) as file:
+        data = file.read()
     try:
         report = TypeAdapter(EvalReport).validate_json(data)
     except ValidationError as error:
@@ -64,18 +62,32 @@ def read_report(path: Path) -> EvalReport:
         ) from error
     if not report.sets or not all(map(_is_whole, report.sets)):
         raise InvalidInputError(f"{path} lacks results of a set, mode or measure", _HINT, {"path": str(path)})
+    if report.k < 1 or not all(map(_is_in_range, report.sets)):
+        raise InvalidInputError(f"{path} has a number that no evaluation gives", _HINT, {"path": str(path)})
     return report
+
+
+def _is_in_range(one: EvalSet) -> bool:
+    """Whether measures are from 0 to 1, times no longer than a day, and nothing is counted below 0."""
+    counts = (one.documents, one.chunks, one.queries, one.unjudged, one.unknown_queries, one.absent_targets)
+    measures = [value for each in _measured(one) for value in each.metrics.values()]
+    times = [time for each in one.modes for time in (each.latency.p50_ms, each.latency.p90_ms, each.latency.p99_ms)]
+    return (
+        min(counts) >= 0 and all(0 <= value <= 1 for value in measures) and all(0 <= time <= _DAY_MS for time in times)
+    )
+
+
+def _measured(one: EvalSet) -> list[EvalMode | EvalAnswer]:
+    return [*one.modes, *(answer for result in one.results for answer in result.answers)]
 
 
 def _is_whole(one: EvalSet) -> bool:
     """Whether every query has an answer in each mode, and that each measure."""
     modes = [each.mode for each in one.modes]
     names = one.modes[0].metrics.keys() if modes else set()
-    measured: list[EvalMode | EvalAnswer] = [*one.modes]
-    measured += [answer for result in one.results for answer in result.answers]
     return (
         bool(names and one.results)
-        and all(each.metrics.keys() == names for each in measured)
+        and all(each.metrics.keys() == names for each in _measured(one))
         and all([answer.mode for answer in result.answers] == modes for result in one.results)
     )
 

@@ -58,7 +58,7 @@ def read_set(path: Path) -> JudgedSet:
     """
     if path.is_dir():
         return read_beir(path)
-    if path.suffix.casefold() in SUFFIXES and path.exists():
+    if path.suffix.casefold() in SUFFIXES and path.is_file():
         return read_golden(path)
     problem = "is no judged set" if path.exists() else "does not exist"
     raise InvalidInputError(

@@ -45,24 +45,30 @@ class _Place:
 
     text: str
     chunk_id: str | None = None
-    path: str | None = None
+    documents: Sequence[DocId] = ()
     heading: str | None = None
 
     def has(self, hit: SearchHit) -> bool:
         if self.chunk_id is not None:
             return hit.chunk_id == self.chunk_id
-        return hit.doc_path == self.path and (self.heading is None or _is_under(hit.heading_path, self.heading))
+        return hit.doc_id in self.documents and (self.heading is None or _is_under(hit.heading_path, self.heading))
 
 
 class GoldenTargets:
-    """Targets are documents by path, sections as `path#heading` (what is under it counts too), or chunks by id."""
+    """Targets are documents, sections (what is under their heading counts too), or chunks.
+
+    They are named `path` or `SOURCE/path`, the same with `#heading`, or by the id of the chunk.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._places: dict[str, _Place | None] = {}
         self._documents: dict[str, list[DocId]] = {}
+        with_source: dict[str, list[DocId]] = {}
         for document, _ in store.documents():
             self._documents.setdefault(document.doc_path, []).append(document.doc_id)
+            with_source.setdefault(f"{document.source_id}/{document.doc_path}", []).append(document.doc_id)
+        self._documents = with_source | self._documents  # as for `kebab fetch`, the path alone is tried first
 
     def of_hit(self, hit: SearchHit, grades: Mapping[str, int]) -> Sequence[str]:
         """The targets that the hit is in. Else its path, or its citation where not only whole documents are judged."""
@@ -82,16 +88,17 @@ class GoldenTargets:
 
     def _found(self, target: str) -> _Place | None:
         if target in self._documents:
-            return _Place(self._store.text_of(self._documents[target][0]) or "", path=target)
+            return _Place(self._store.text_of(self._documents[target][0]) or "", documents=self._documents[target])
         if _CHUNK_ID.fullmatch(target):
             return self._chunk(ChunkId(target))
         # A path may have a # in it, and so may a heading.
         for mark in re.finditer("#", target):
             path, heading = target[: mark.start()], fold(target[mark.end() :])
-            for doc_id in self._documents.get(path, ()):
+            documents = self._documents.get(path, ())
+            for doc_id in documents:
                 for chunk in self._store.chunks_in(doc_id):
                     if _is_under(chunk.heading_path, heading):
-                        return _Place(chunk.text, path=path, heading=heading)
+                        return _Place(chunk.text, documents=documents, heading=heading)
         return None
 
     def _chunk(self, chunk_id: ChunkId) -> _Place | None:

@@ -68,6 +68,8 @@ class ComparedRun(Wire):
     failed: int
     latency: Latency | None
     """From the traces of the answers; null where no answer has one."""
+    most_hits: int
+    """Hits of the longest answer that the other run answered, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +107,8 @@ class ComparedHit(Wire):
     heading_path: tuple[str, ...]
     score: float
     snippet: str
+    source_id: str | None
+    """Null where the answer does not have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

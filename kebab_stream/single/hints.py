@@ -38,7 +38,21 @@ def filter_hint(snapshot: Snapshot, filters: Filters, allowed: NDArray[np.bool_]
     absent = (text for definition in FILTERS for text in _absent(snapshot, definition, filters))
     if named := list(islice(absent, _MAX_NAMED)):
         return "; ".join(named)
-    return None if allowed.any() else nothing_allowed_hint(snapshot, filters)
+    if allowed.any():
+        return None
+    hints = (nothing_allowed_hint(snapshot, filters), _source_in_glob_hint(snapshot, filters.path_glob))
+    return "; ".join(filter(None, hints))
+
+
+def _source_in_glob_hint(snapshot: Snapshot, glob: str | None) -> str | None:
+    """For a glob that begins with the name of a source: paths are shown as `SOURCE/path`, but a glob is without."""
+    sources = [source.source_id for source in snapshot.store.sources()]
+    # A source may be called as the beginning of another.
+    for source in sorted(sources, key=len, reverse=True):
+        if glob is not None and glob.startswith(f"{source}/"):
+            rest = glob.removeprefix(f"{source}/")
+            return f"{shown(source)} is a source, not a folder in one: --source {source} --path-glob {shown(rest)}"
+    return None
 
 
 def _absent(snapshot: Snapshot, definition: FilterDef, filters: Filters) -> Iterator[str]:

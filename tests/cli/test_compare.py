@@ -41,6 +41,18 @@ def test_people_get_tables(tmp_path: Path) -> None:
     assert re.search(r"^0\.\d{3} +0\.500 +1 +커피\\x1b\[31m +a\.md +c\.md$", text, re.M)
 
 
+def test_pages_of_two_lengths_and_of_several_sources_are_told_apart(tmp_path: Path) -> None:
+    a = written(tmp_path / "a", [answered({"query": "q"}, "ab", source="left")])
+    b = written(tmp_path / "b", [answered({"query": "q"}, "abc", source="left")])
+    c = written(tmp_path / "c", [answered({"query": "q"}, "ca", source="right")])
+    longer, other = kebab("compare", str(a), str(b)), kebab("compare", str(a), str(c))
+
+    assert "the longest answer has 2 hits in A, 3 in B: a longer page of the same ranking" in longer.out.decode()
+    assert re.search(r"q +a\.md +a\.md$", longer.out.decode(), re.M)
+    assert "longest" not in other.out.decode()
+    assert re.search(r"q +left/a\.md +right/c\.md$", other.out.decode(), re.M)
+
+
 def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
     written(tmp_path / "a", [answered({"query": "a"}, "a")])
     written(tmp_path / "b", [])

@@ -84,6 +84,17 @@ def test_runs_are_kept_compared_and_shown(fixture_data: Path, golden: Path, tmp_
     assert "Compared with" in html.read_text(encoding="utf-8")
 
 
+def test_options_that_a_saved_report_cannot_have_are_told(fixture_data: Path, golden: Path, tmp_path: Path) -> None:
+    saved = str(tmp_path / "saved.json")
+    kebab("eval", str(golden), "--save", saved, "--k", "5", data_dir=fixture_data)
+
+    done = kebab("eval", saved, "--k", "3", "--modes", "lexical", "--json", data_dir=tmp_path / "none")
+
+    (warning,) = done.err.splitlines()
+    assert b'"ignored_option"' in warning
+    assert b"--modes and --k ignored for saved reports" in warning
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -186,11 +197,14 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     scratch = tmp_path / "tmp"
     scratch.mkdir()
     command = [*COMMAND, "eval", str(folder), "--modes", "lexical"]
-    with subprocess.Popen(command, env=environment(tmp_path / "data", {"TMPDIR": str(scratch)})) as process:
+    settings = environment(tmp_path / "data", {"TMPDIR": str(scratch)})
+    with subprocess.Popen(command, env=settings, stderr=subprocess.PIPE, text=True) as process:
         while not any(scratch.iterdir()):
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
+        _, told = process.communicate()
 
     assert process.returncode == 130
+    assert told == "warning: interrupted: there is no report\n"
     assert list(scratch.iterdir()) == []

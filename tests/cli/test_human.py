@@ -12,7 +12,7 @@ import pytest
 from kebab_stream.cli.human import Style, notes_text, response_text
 from kebab_stream.engine import Engine
 from kebab_stream.model import SearchOpts, SearchQuery, SearchResponse
-from tests.cli.program import COMMAND, environment
+from tests.cli.program import COMMAND, environment, kebab
 from tests.corpora import config_of
 
 TERMINAL = Style(emphasis=True, columns=40)
@@ -49,6 +49,29 @@ def test_programs_get_two_lines_a_hit_without_escapes(response: SearchResponse) 
     text = response_text(response, "커피 추출")
 
     assert re.fullmatch(r"(\d+\. \d\.\d{4}  \S+:\d+-\d+  [^\n]+\n    [^\n]+\n){2}", text)
+
+
+def test_hits_of_several_sources_are_named_with_their_source(response: SearchResponse) -> None:
+    first, second = response.hits
+    several = replace(response, hits=(first, replace(second, source_id="other")))
+
+    places = re.findall(r"^\d+\. \S+  (\S+):\d", response_text(several, "커피 추출"), re.M)
+
+    assert places == [f"{first.source_id}/{first.doc_path}", f"other/{second.doc_path}"]
+
+
+def test_with_several_sources_in_the_index_a_single_hit_is_named_with_its_own(tmp_path: Path) -> None:
+    for source in ("one", "two"):
+        (tmp_path / source).mkdir()
+        (tmp_path / source / "a.md").write_text(f"kettle {source}")
+    data, extra = tmp_path / "data", {"KEBAB_MODELS_EMBEDDING_PROVIDER": "none"}
+    kebab("ingest", str(tmp_path / "one"), str(tmp_path / "two"), data_dir=data, extra=extra)
+
+    single = kebab("search", "kettle two", "--k", "1", data_dir=data, extra=extra)
+    bulk = kebab("search", "--bulk", stdin=b'{"query":"kettle two","k":1}', data_dir=data, extra=extra)
+
+    assert b"  two/a.md:1\n" in single.out
+    assert bulk.out == single.out
 
 
 def test_a_terminal_gets_emphasis_and_wrapped_snippets(response: SearchResponse) -> None:

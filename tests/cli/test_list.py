@@ -7,6 +7,7 @@ import pytest
 import wcwidth
 
 from tests.cli.program import kebab
+from tests.cli.test_human import on_a_terminal
 from tests.paths import FIXTURES
 
 
@@ -29,6 +30,15 @@ def test_people_get_a_table_with_path_and_title(fixture_data: Path) -> None:
         (row,) = [row for row in rows if f" {listed['doc_path']} " in row]
         assert row.endswith(listed["title"])
         assert wcwidth.width(row[: row.index(listed["doc_path"])]) == column
+
+
+def test_a_table_is_no_wider_than_the_terminal(fixture_data: Path) -> None:
+    head, *rows = on_a_terminal(fixture_data, "list").splitlines()
+
+    assert head.split() == ["source", "lang", "chunks", "indexed", "path", "title"]
+    assert len(rows) == 26
+    assert max(wcwidth.width(row) for row in rows) <= 50
+    assert any("…" in row for row in rows)
 
 
 def test_filters_are_those_of_a_search(fixture_data: Path) -> None:

@@ -92,6 +92,7 @@ def test_a_finished_run_is_not_touched(fixture_data: Path, tmp_path: Path) -> No
     before = target.stat().st_mtime_ns
     again = kebab(*arguments, "--resume", data_dir=fixture_data)
     unasked = kebab(*arguments, data_dir=fixture_data)
+    told = kebab(*arguments[:-1], "--resume", data_dir=fixture_data).out.decode()
     with queries.open("ab") as file:
         file.write(b'{"query":"tea"}\n')
     changed = kebab(*arguments, "--resume", data_dir=fixture_data)
@@ -99,6 +100,7 @@ def test_a_finished_run_is_not_touched(fixture_data: Path, tmp_path: Path) -> No
     assert (first.status, again.status, unasked.status, changed.status) == (0, 0, 2, 2)
     assert target.stat().st_mtime_ns == before
     assert again.lines[0]["total"] == again.lines[0]["resumed_lines"] == 2
+    assert told == "already finished, nothing to do: 2 queries: 2 succeeded, 0 failed\n"
     assert "has content already" in unasked.error["message"]
     assert changed.error["details"]["changes"] == ["the input changed"]
     assert kebab(*arguments, "--force", data_dir=fixture_data).lines[0]["total"] == 3

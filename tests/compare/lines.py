@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 
-def answered(query: object, ids: Sequence[str], *, doc: str = "d", ms: float | None = None) -> dict[str, Any]:
+def answered(
+    query: object, ids: Sequence[str], *, doc: str = "d", ms: float | None = None, source: str | None = None
+) -> dict[str, Any]:
     """An answer with these hits."""
     hits = [
         {
@@ -16,6 +18,7 @@ def answered(query: object, ids: Sequence[str], *, doc: str = "d", ms: float | N
             "heading_path": ["H"],
             "score": 1 / rank,
             "snippet": f"text of {one}",
+            **({"source_id": source} if source else {}),
         }
         for rank, one in enumerate(ids, start=1)
     ]

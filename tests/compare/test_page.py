@@ -63,3 +63,18 @@ def test_the_page_says_what_the_report_says(tmp_path: Path) -> None:
     assert "<td>1</td><td>1.2</td>" in html
     assert "The queries that changed most" in html
     assert "not among the first of B" in html
+    assert "failed queries" in html
+    assert "Latencies are told" not in html
+
+
+def test_the_page_leaves_out_what_was_not_there_and_says_why(tmp_path: Path) -> None:
+    a = [answered("q", ["a"], source="left")]
+    b = [answered("q", ["b", "a"], source="right")]
+    b[0]["response"]["hits"][0]["snippet"] = "word " * 100
+    html = page(compare(written(tmp_path / "a", a), written(tmp_path / "b", b)))
+
+    assert "failed queries" not in html
+    assert "Latencies are told" in html
+    assert "the longest answer has 1 hits in A, 2 in B" in html
+    assert "<code>left/a.md › H</code>" in html
+    assert "word…</p>" in html

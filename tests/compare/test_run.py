@@ -1,6 +1,8 @@
 """What a comparison says of two files of answers."""
 
+import os
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -103,6 +105,20 @@ def test_empty_files_have_nothing_to_compare(tmp_path: Path) -> None:
     report = compare(written(tmp_path / "a", []), written(tmp_path / "b", []))
 
     assert (report.queries, report.overlap, report.rbo, report.worst) == (0, None, None, ())
+
+
+def test_a_pipe_is_read_and_one_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidInputError, match="ends before line 1"):
+        compare(written(tmp_path / "a", A), tmp_path / "pipe")
+
+    incoming, outgoing = os.pipe()  # as `<(…)` of a shell
+    with os.fdopen(outgoing, "wb") as writer:
+        Timer(0.2, writer.close).start()
+        writer.write((tmp_path / "a").read_bytes())  # stays in its buffer until then
+        report = compare(tmp_path / "a", Path(f"/dev/fd/{incoming}"))
+    os.close(incoming)
+    assert report.queries == len(A)
 
 
 @pytest.mark.parametrize(

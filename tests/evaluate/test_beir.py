@@ -1,5 +1,6 @@
 """Reading sets in the layout of BEIR."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -83,10 +84,15 @@ def test_judged_queries_that_there_are_not_are_counted(tmp_path: Path) -> None:
         ({"queries": lines(QUERIES) + lines({"q1": "again"})}, 'queries.jsonl:5: "_id" "q1" is that of line 1'),
         ({"queries": lines({"q1": " \n"})}, "queries.jsonl:1: the query is blank"),
         ({"queries": ""}, "queries.jsonl: no queries"),
-        ({"qrels": "q1\tpan\n"}, ": no query of queries.jsonl has a relevant document"),
+        ({"qrels": "q1\tpan\n"}, "qrels.tsv:1: expected 3 or 4 columns, got 2"),
+        ({"qrels": "q1\tpan\t0.5\n"}, 'qrels.tsv:1: grade: expected a whole number, got "0.5"'),
         ({"qrels": "q1\tpan\t1\nq2\ttea\n"}, "qrels.tsv:2: expected 3 or 4 columns, got 2"),
         ({"qrels": "q1\tpan\t1\nq2\ttea\thigh\n"}, 'qrels.tsv:2: grade: expected a whole number, got "high"'),
-        ({"qrels": "q1\tpan\t0.5\nq2\ttea\t0.5\n"}, 'qrels.tsv:2: grade: expected a whole number, got "0.5"'),
+        ({"qrels": "q1\tpan\t1\nq2\ttea\t0.5\n"}, 'qrels.tsv:2: grade: expected a whole number, got "0.5"'),
+        ({"qrels": "q1\tpan\tNaN\nq1\ttea\t1\n"}, 'qrels.tsv:1: grade: expected a whole number, got "NaN"'),
+        ({"qrels": "q9\tpan\tNaN\nq1\ttea\t1\n"}, 'qrels.tsv:1: grade: expected a whole number, got "NaN"'),
+        ({"qrels": f"q9\tpan\t{10**20}\nq1\ttea\t1\n"}, "qrels.tsv:1: grade: expected a whole number"),
+        ({"qrels": "q1\tpan\thigh\nq1\ttea\t1\n"}, 'qrels.tsv:1: grade: expected a whole number, got "high"'),
         ({"qrels": "q1\tpan\t1\nq1\tpan\t2\n"}, 'qrels.tsv:2: query "q1" and document "pan" have two grades'),
         ({"qrels": "q1\tpan\t0\n"}, ": no query of queries.jsonl has a relevant document"),
     ],
@@ -99,6 +105,15 @@ def test_what_cannot_be_used_is_named_with_its_line(tmp_path: Path, files: dict[
 def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     folder = write_set(tmp_path / "s")
     (folder / name).unlink()
+
+    assert name in problem(folder)
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels.tsv"])
+def test_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    folder = write_set(tmp_path / "s")
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
 
     assert name in problem(folder)
 

@@ -1,11 +1,14 @@
 """Reading golden files."""
 
+import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from kebab_stream.errors import InvalidInputError
+from kebab_stream.evaluate import read_report, read_set
 from kebab_stream.evaluate.golden import read_golden
 from kebab_stream.model import Filters
 
@@ -51,6 +54,8 @@ def test_a_query_has_several_right_answers_and_filters(tmp_path: Path) -> None:
         ("- {query: ' ', expect: [x]}\n", ":1: query: expected text that is not blank"),
         ("- {query: 12, expect: [x]}\n", ":1: query: expected text that is not blank, got 12"),
         ("- {expect: [x]}\n", ":1: query: missing"),
+        ("- query: a\n  expect: [x]\n  query: b\n", ':3: the key "query" is there twice'),
+        ("- {query: a, expect: [x]}\n- {query: b, expect: [x], path_glob: 'a['}\n", ":2: path_glob 'a['"),
         ("- {query: a, expect: [x], lang: [ko]}\n", ":1: lang: expected text"),
         ("- {query: a, expect: [x], id: [1]}\n", ":1: id: expected a text"),
         ("- {query: a, expect: [x]}\n- {query: a, expect: [y]}\n", ":2: the id or query is that of line 1"),
@@ -64,6 +69,14 @@ def test_what_cannot_be_used_is_named_with_its_line(tmp_path: Path, text: str, t
         read_golden(path)
 
     assert str(caught.value).removeprefix(str(path)).startswith(told)
+
+
+@pytest.mark.parametrize("read", [read_golden, read_set, read_report])
+def test_a_pipe_is_not_waited_for(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    os.mkfifo(tmp_path / "golden.yaml")
+
+    with pytest.raises(InvalidInputError, match=r"golden\.yaml is no "):
+        read(tmp_path / "golden.yaml")
 
 
 def test_a_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:

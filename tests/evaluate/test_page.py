@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kebab_stream.evaluate import page, report_of
@@ -114,6 +114,7 @@ def test_every_difference_has_a_bar_and_equals_have_none(values: list[tuple[str,
     assert f"{len(values) - different} same" in text
 
 
+@example([], [2e-05])
 @given(SCORES, SCORES)
 def test_every_score_is_in_a_histogram(right: list[float], wrong: list[float]) -> None:
     counts = {"right": 0, "wrong": 0}
@@ -173,3 +174,17 @@ def test_the_browser_would_complain_of_what_the_policy_forbids(report: EvalRepor
     file.write_text(page(report).replace("<main>", "<script>1</script><main>"), encoding="utf-8")
 
     assert console(run_browser(tmp_path, "--dump-dom", file.as_uri()).stderr)
+
+
+def test_modes_that_are_equal_do_not_hide_each_other() -> None:
+    same = dots("x", [("set", [("lexical", 0.5), ("vector", 0.9), ("hybrid", 0.5)])])
+
+    (circle,) = re.findall(r'cy="([0-9.]+)" r="6"', same)
+    (square,) = re.findall(r'y="([0-9.]+)" width="12"', same)
+    assert abs(float(circle) - (float(square) + 6)) >= 8
+
+
+def test_terms_are_explained_and_ties_are_said_not_to_be_drawn(report: EvalReport) -> None:
+    assert "The first right hit of a query is" in page(report)
+    assert "not drawn" in differences("x", [("a", 0.0), ("b", 1.0)])
+    assert "not drawn" not in differences("x", [("b", 1.0)])

@@ -121,6 +121,23 @@ def test_a_report_that_lacks_something_is_refused(tmp_path: Path) -> None:
             read_report(tmp_path / "r.json")
 
 
+def test_a_report_with_numbers_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    whole = results("s", hybrid=(1.0,))
+    (mode,) = whole.modes
+    broken = [
+        replace(whole, chunks=-1),
+        replace(whole, modes=(replace(mode, metrics={"ndcg@10": 1e308}),)),
+        replace(whole, modes=(replace(mode, latency=EvalLatency(p50_ms=1.0, p90_ms=1.0, p99_ms=1e300)),)),
+        replace(whole, results=results("s", hybrid=(-0.5,)).results),
+    ]
+    reports = [replace(report_of([whole], k=10), sets=(one,)) for one in broken]
+    for report in [*reports, report_of([whole], k=-5)]:
+        (tmp_path / "r.json").write_bytes(to_json(report))
+
+        with pytest.raises(InvalidInputError, match="a number that no evaluation gives"):
+            read_report(tmp_path / "r.json")
+
+
 def test_a_missing_report_is_told(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="does not exist"):
         read_report(tmp_path / "r.json")

@@ -221,6 +221,15 @@ class TestGolden:
         assert (one.answers[0].first_rank, one.answers[0].metrics["recall@10"]) == (1, 0.5)
         assert len(set(top_ids(result, one.id, "lexical"))) == len(top_ids(result, one.id, "lexical"))
 
+    def test_a_path_may_stand_behind_its_source(self, tmp_path: Path, fixture_data: Path) -> None:
+        expect = ["corpus/en/backup-runbook.md", "other/en/backup-runbook.md"]
+
+        result = self.result(tmp_path, fixture_data, expect)
+
+        (one,) = result.results
+        assert [target.in_index for target in one.expected] == [True, False]
+        assert one.answers[0].first_rank == 1
+
     def test_headings_and_chunks_are_parts(self, tmp_path: Path, fixture_data: Path) -> None:
         with Engine.open(config_at(fixture_data)) as engine:
             first, second, *_ = engine.search(SearchQuery(query="restore the wiki database", mode="lexical"))

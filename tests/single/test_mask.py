@@ -109,6 +109,18 @@ def test_the_hint_names_the_filters_that_nothing_passes(plain_library: Engine, f
     assert nothing_allowed_hint(plain_library.snapshot, filters) == hint
 
 
+def test_a_glob_that_begins_with_a_source_gets_a_hint(plain_library: Engine) -> None:
+    def hint(glob: str) -> str | None:
+        return plain_library.nothing_listed_hint(Filters(path_glob=glob))
+
+    assert hint("left/docs/*") == (
+        'nothing in the index passes path_glob "left/docs/*"; "left" is a source, not a folder in one:'
+        ' --source left --path-glob "docs/*"'
+    )
+    assert hint("docs/*") is None
+    assert hint("leftover/*") == 'nothing in the index passes path_glob "leftover/*"'
+
+
 @pytest.mark.parametrize("filters", [Filters(must=("커피", " \n")), Filters(must_not=("",))])
 def test_blank_text_to_be_contained_is_refused(library: Engine, filters: Filters) -> None:
     with pytest.raises(InvalidInputError, match="not blank"):

@@ -119,3 +119,14 @@ def test_verbs_of_the_dictionary_end_as_headwords_do_and_particles_are_left_out(
         ("garden", "정원", "dictionary"),
         ("run", "달리다", "dictionary"),
     ]
+
+
+def test_all_missing_sources_are_named_in_one_message(tmp_path: Path) -> None:
+    (tmp_path / "raw" / "kedict").mkdir(parents=True)
+    (tmp_path / "raw" / "kedict" / "kedict.yml").touch()
+    folders = sources.SourceFolders(*(tmp_path / name for name in ("raw", "corpora", "tydi")))
+    absent = [name.removeprefix(f"{tmp_path}/") for name in sources.missing(folders)]
+
+    wanted = {"raw/tldr/pages.ko", "raw/ud/ko_[gk]*.txt", "corpora/k8s-en", "corpora/mdn-ko", "tydi/qrels.tsv"}
+    assert wanted <= set(absent)
+    assert "raw/kedict/kedict.yml" not in absent

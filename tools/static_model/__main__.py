@@ -3,6 +3,7 @@
 import argparse
 import json
 import logging
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from tools.static_model import vocabulary
 from tools.static_model.export import quantised, write_model
 from tools.static_model.fit import FitParams, fit
 from tools.static_model.pairs import Pair, Snippet
-from tools.static_model.sources import SourceFolders, collect
+from tools.static_model.sources import SourceFolders, collect, missing
 from tools.static_model.teacher import Lesson, Teacher, lessons, taught, universal_sentence_encoder
 
 PAIRS: Final = "pairs.json"
@@ -124,7 +125,10 @@ def main() -> None:
         "train": lambda: train(work, FitParams(steps=options.steps)),
         "export": lambda: export(work, options.out),
     }
-    for name in options.stages.split(","):
+    names = options.stages.split(",")
+    if "prepare" in names and (absent := missing(folders)):
+        sys.exit("sources are missing (README.md says where they come from):\n  " + "\n  ".join(absent))
+    for name in names:
         start = time.monotonic()
         stages[name]()
         logger.info("%s: %.0f s", name, time.monotonic() - start)

@@ -1,9 +1,10 @@
 """Where the texts come from: one short reader a source, in the order that the random numbers are drawn.
 
-README.md names each source with its commit and licence. A source that is missing stops the run.
+README.md names each source with its commit and licence. `missing` names those that are not there.
 """
 
 import csv
+import importlib.util
 import json
 import random
 import re
@@ -38,6 +39,7 @@ _JUNGYEUL: Final = (
     "jhe/jhe-koen-dev",
     "jhe/jhe-koen-eval",
 )
+_BIBLES: Final = ("en/BBE/modules/texts/ztext/bbe", "ko/KorRV/modules/texts/ztext/korrv")
 _STS_PARTS: Final = frozenset(("images", "track5.en-en", "answers-forums", "answers-answers"))
 """The parts of STS-B under CC BY-SA."""
 _PAGES_ONLY: Final = ("gyoogle-ko", "jbee-interview-ko", "mdn-ko", "k8s-blog-en", "k8s-blog-ko")
@@ -56,6 +58,39 @@ class SourceFolders:
     """Folders of documentation, `k8s-en`, `k8s-ko` and so on."""
     tydi: Path
     """TyDi QA gold passages, English, in the BEIR layout."""
+
+
+_FILES: Final = (
+    "python-docs-ko/**/*.po",
+    "django/**/*.po",
+    "npm/openstreetmap*/package/dist/translations",
+    "npm/cldr-annotations*/package/annotations",
+    "npm/cldr-localenames*/package/main",
+    "nodejs/packages/i18n/src/locales",
+    "kedict/kedict.yml",
+    "tatoeba/kor-eng/kor.txt",
+    *(f"jungyeul/korean-english-{name}.{language}" for name in _JUNGYEUL for language in ("en", "ko")),
+    *(f"kornlu/KorSTS/sts-{part}.tsv" for part in ("train", "dev", "test")),
+    *(f"stsb/data/stsb-en-{part}.csv" for part in ("train", "dev", "test")),
+    "chatbot/ChatbotData.csv",
+    *(f"bible/sources/{module}" for module in _BIBLES),
+    *(f"ud/{language}_pud-ud-test.conllu.txt" for language in ("en", "ko")),
+    "ud/ko_[gk]*.txt",
+)
+"""What is read below `SourceFolders.raw`, beside the translated trees."""
+
+
+def missing(folders: SourceFolders) -> list[str]:
+    """What a run would look for in vain, as paths and patterns below the folders, and names of Python packages."""
+    pages = [f"{name}-{language}" for name in _CORPORA for language in ("en", "ko")]
+    trees = [tree for _, english, korean, _ in _TREES for tree in (english, korean)]
+    wanted = [
+        *((folders.raw, pattern) for pattern in (*trees, *_FILES)),
+        *((folders.corpora, name) for name in (*pages, *_PAGES_ONLY)),
+        *((folders.tydi, name) for name in ("corpus.jsonl", "queries.jsonl", "qrels.tsv")),
+    ]
+    absent = [str(folder / pattern) for folder, pattern in wanted if next(folder.glob(pattern), None) is None]
+    return absent + [f"the Python package {name}" for name in _PACKAGES if importlib.util.find_spec(name) is None]
 
 
 def collect(folders: SourceFolders) -> tuple[list[Pair], list[Snippet]]:
@@ -180,8 +215,7 @@ def _chat(collector: Collector, raw: Path) -> None:
 
 
 def _bible(collector: Collector, raw: Path) -> None:
-    modules = ("en/BBE/modules/texts/ztext/bbe", "ko/KorRV/modules/texts/ztext/korrv")
-    both = (verses(raw / "bible/sources" / module, "ot") for module in modules)
+    both = (verses(raw / "bible/sources" / module, "ot") for module in _BIBLES)
     for english, korean in zip(*both, strict=False):
         collector.add(clean(english), clean(korean), "bible", "bible")
 
