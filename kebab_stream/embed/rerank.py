@@ -17,8 +17,8 @@ from kebab_stream.errors import KebabError, ModelUnavailableError, RetrievalErro
 
 _HINT: Final = (
     "set models.rerank.model (KEBAB_MODELS_RERANK_MODEL) to a cross-encoder of fastembed's list that is in kebab's"
-    " cache, such as Xenova/ms-marco-MiniLM-L-6-v2, or models.rerank.model_path (KEBAB_MODELS_RERANK_MODEL_PATH) to a folder"
-    f" with {MODEL_FILES[0]}, {TOKENIZER_FILE} and {SETTINGS_FILES[1]} of one; or search without rerank"
+    " cache, such as Xenova/ms-marco-MiniLM-L-6-v2, or models.rerank.model_path (KEBAB_MODELS_RERANK_MODEL_PATH) to a"
+    f" folder with {MODEL_FILES[0]}, {TOKENIZER_FILE} and {SETTINGS_FILES[1]} of one; or search without rerank"
 )
 
 
