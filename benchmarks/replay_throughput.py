@@ -53,7 +53,7 @@ def main() -> None:
                 say(row(mode, workers, replayed(queries, target, workers, environment)))
                 outputs.append(digest(target))
             if options.check:
-                outputs.append(interrupted(queries, folder / "killed.ndjson", environment, kills=20))
+                outputs.append(interrupted(queries, folder / f"killed-{mode}.ndjson", environment, kills=20))
                 say(f"{mode}: {len(outputs)} outputs, {'all the same' if len(set(outputs)) == 1 else 'NOT the same'}")
             say(loop(queries, mode, environment, options.sample))
 
