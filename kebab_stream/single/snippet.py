@@ -84,24 +84,29 @@ class Snippet:
         return start, min(start + length, outer_end)
 
     def _start_cut(self, place: int, last: int) -> int:
-        """The first place from here to `last` where a word begins; where none does, the next grapheme border."""
+        """The first place from here to `last` after white space, or else outside of a word, or the next grapheme."""
         if place <= 0:
             return 0
-        text = self.text
-        for candidate in range(place, last + 1):
-            if text[candidate - 1].isspace() and not text[candidate].isspace() and self._is_border(candidate):
-                return candidate
+        candidates = [each for each in range(place, last + 1) if not self.text[each].isspace()]
+        for is_good in (lambda each: self.text[each - 1].isspace(), self._is_outside_words):
+            for candidate in candidates:
+                if is_good(candidate) and self._is_border(candidate):
+                    return candidate
         return self.borders[bisect_left(self.borders, place)]
 
     def _end_cut(self, place: int, first: int) -> int:
-        """The last place from here back to `first` where a word ends; where none does, the previous grapheme border."""
+        """The last place from here back to `first` before white space, or else outside of a word, or a grapheme."""
         if place >= len(self.text):
             return place
-        text = self.text
-        for candidate in range(place, max(first, 1) - 1, -1):
-            if text[candidate].isspace() and not text[candidate - 1].isspace() and self._is_border(candidate):
-                return candidate
+        candidates = [each for each in range(place, max(first, 1) - 1, -1) if not self.text[each - 1].isspace()]
+        for is_good in (lambda each: self.text[each].isspace(), self._is_outside_words):
+            for candidate in candidates:
+                if is_good(candidate) and self._is_border(candidate):
+                    return candidate
         return self.borders[bisect_right(self.borders, place) - 1]
+
+    def _is_outside_words(self, place: int) -> bool:
+        return not (self.text[place - 1].isalnum() and self.text[place].isalnum())
 
     def _is_border(self, place: int) -> bool:
         return self.borders[bisect_left(self.borders, place)] == place

@@ -1,5 +1,6 @@
 """The part of a chunk that is shown: short enough, verbatim, whole graphemes, and where the match is."""
 
+import re
 from collections.abc import Iterator
 from time import perf_counter
 
@@ -204,3 +205,13 @@ def test_no_two_characters_taken_as_separate_make_one_grapheme() -> None:
     separate = [chr(point) for point in range(0x10000) if _is_separate(chr(point))]
     text = "a".join(separate) + "".join(separate) + "".join(character * 2 for character in separate)
     assert regex.findall(r"\X", text) == list(text)
+
+
+@pytest.mark.parametrize("cap", range(60, 121, 7))
+def test_where_no_white_space_is_near_a_cut_falls_between_words(cap: int) -> None:
+    words = ("alpha", "베타", "gamma", "델타(delta)")
+    text = "/".join(words * 20 + ("coffee",) + words * 20)
+
+    shown, _ = snippet_of(text, weights_of("coffee"), 120).at(cap)
+
+    assert set(re.findall(r"\w+", shown)) <= {"alpha", "베타", "gamma", "델타", "delta", "coffee"}
