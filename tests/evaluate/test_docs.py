@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from kebab_stream import reports
+from kebab_stream.reports import quality
 from tests.paths import ROOT
 
-KINDS = [kind for name, kind in vars(reports).items() if name.startswith("Eval") and dataclasses.is_dataclass(kind)]
+KINDS = [kind for name, kind in vars(quality).items() if name.startswith("Eval") and dataclasses.is_dataclass(kind)]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
