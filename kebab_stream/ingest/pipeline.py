@@ -29,7 +29,8 @@ Progress = Callable[[IngestPhase, int, int], None]
 """Told the phase, how much of it is done, and of how much: files to read, chunks to index again."""
 
 _FILES_AHEAD = 8
-"""Files read but not yet taken: bounds memory to that many times the size limit of a file."""
+"""Files read but in no batch yet. With the batches under way (2 for each process, and one) they bound memory: a batch
+is 1 MiB and at most one file more."""
 _BATCH_FILES = 32
 _BATCH_BYTES = 1 << 20
 
