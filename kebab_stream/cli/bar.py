@@ -11,8 +11,6 @@ Form = Literal["none", "bar", "json"]
 
 LEAST_GAP_S = 0.2
 """Lines for programs come no closer together, but for the first and the last of something."""
-
-
 _LEAST_S = 1.0
 """A rate is not told before: of the first moment it is absurd."""
 

@@ -2,7 +2,7 @@
 
 import secrets
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 
@@ -149,7 +149,9 @@ class IndexUpdate:
             try:
                 verify(self._folder / current)
             except IndexCorruptError:
-                self._add_everything()
+                self._old, self._added = None, Additions()
+                for _ in self.add_every_chunk():
+                    pass
         revision = self._next_revision()
         write_generation(
             self._folder / revision,
@@ -171,12 +173,12 @@ class IndexUpdate:
             self._cache.trim(_CACHED_PER_CHUNK * max(self._store.count("chunks"), _LEAST_CACHED))
         return revision
 
-    def _add_everything(self) -> None:
-        """Index every chunk of the store again, from nothing."""
-        self._old, self._added = None, Additions()
+    def add_every_chunk(self) -> Iterator[int]:
+        """Index every chunk of the store, a batch at a time; gives how many each batch had."""
         everything = self._store.every_chunk()
         while chunks := list(islice(everything, _CHUNKS_AT_ONCE)):
             self.add([indexed_chunk(chunk, document) for chunk, document in chunks])
+            yield len(chunks)
 
     def current_manifest(self) -> Manifest:
         """What the current generation says of itself."""

@@ -19,7 +19,7 @@ from kebab_stream.index.store_writer import StoreWriter
 from kebab_stream.ingest.given import Given, with_given_fields
 from kebab_stream.ingest.index_update import IndexUpdate
 from kebab_stream.ingest.plan import Plan, ToRead, add_copies, add_source
-from kebab_stream.ingest.prepare import IndexedChunk, Prepared, indexed_chunk, indexed_chunks, prepare, prepare_text
+from kebab_stream.ingest.prepare import IndexedChunk, Prepared, indexed_chunks, prepare, prepare_text
 from kebab_stream.ingest.preparing import Outcome, Refused, StoredCopy, Unchanged, guarded
 from kebab_stream.ingest.sources import ids_in_sources, known_sources, source_row, sources_to_scan
 from kebab_stream.ingest.walk import Skip
@@ -27,7 +27,6 @@ from kebab_stream.model import COPIES, FILES, TEXTS, DocId, Document
 from kebab_stream.render import encodable
 from kebab_stream.reports.ingest import FileProblem, IngestReport
 
-_CHUNKS_AT_ONCE = 256
 _EXAMPLES = 5
 """Paths listed for each reason of skipping."""
 
@@ -203,10 +202,8 @@ class Ingestion:
         if self.continues:
             return
         done, total = 0, self.store.count("chunks")
-        everything = self.store.every_chunk()
-        while chunks := list(islice(everything, _CHUNKS_AT_ONCE)):
-            self.index.add([indexed_chunk(chunk, document) for chunk, document in chunks])
-            done += len(chunks)
+        for added in self.index.add_every_chunk():
+            done += added
             yield done, total
 
     def finish(self, *, interrupted: bool = False) -> IngestReport:

@@ -82,13 +82,11 @@ class Preparation:
 
     def _prepared(self, to_read: ToRead, data: bytes) -> Outcome:
         known = to_read.known
-        if known and (known.content_hash, known.signature) == (content_hash(data), self._signature_of(to_read)):
+        signature = signature_of(to_read.source, self.chunking, to_read.file)
+        if known and (known.content_hash, known.signature) == (content_hash(data), signature):
             return Unchanged()
         prepared = prepare(to_read.source, to_read.file, data, self.chunking, now=self.now)
         return prepared, indexed_chunks(prepared) if self.with_index else []
-
-    def _signature_of(self, to_read: ToRead) -> str:
-        return signature_of(to_read.source, self.chunking, to_read.file)
 
 
 def guarded(prepare: Callable[[], Made]) -> Made | Refused:
@@ -107,7 +105,6 @@ class Preparers:
     def __init__(self, preparation: Preparation, processes: int) -> None:
         self.at_once = max(processes, 1)
         self._preparation = preparation
-        self._in_this_process = processes < 2
         self._turns = anyio.CapacityLimiter(self.at_once)
         self._all: list[_Process] = []
         self._idle: list[_Process] = []
@@ -118,7 +115,7 @@ class Preparers:
         Raises:
             StorageError: a process cannot be started.
         """
-        work = self._preparation.outcomes if self._in_this_process else self._elsewhere
+        work = self._preparation.outcomes if self.at_once == 1 else self._elsewhere
         return await run_blocking(work, batch, limiter=self._turns)
 
     def close(self) -> None:

@@ -65,15 +65,16 @@ def search(
     reranker = load_reranker() if query.rerank else None
     query_fingerprint = _fingerprint(query, method, generation, embedder, reranker, settings)
     offset = 0 if position is None else position.offset_in(query_fingerprint)
+    wanted = query_terms(query.query)
     ranking = retrieve(
-        generation, embedder, query.query, query_terms(query.query),
+        generation, embedder, query.query, wanted,
         method=method, allowed=allowed, settings=settings, per_doc=query.per_doc,
     )  # fmt: skip
     if reranker:
         ranking = reranked(snapshot, ranking, query.query, reranker)
     missing = None if method == "vector" else missing_words_hint(generation, query.query)
     hints = (method_hint, missing, filter_hint(snapshot, query.filters, allowed))
-    response = _page(snapshot, query, opts, settings, ranking, offset, query_fingerprint, hints, now)
+    response = _page(snapshot, query, wanted, opts, settings, ranking, offset, query_fingerprint, hints, now)
     return replace(response, trace=trace_of(snapshot, ranking, started)) if opts.trace else response
 
 
@@ -99,6 +100,7 @@ def _fingerprint(
 def _page(
     snapshot: Snapshot,
     query: SearchQuery,
+    wanted: Sequence[str],
     opts: SearchOpts,
     settings: SearchSettings,
     ranking: Ranking,
@@ -109,7 +111,7 @@ def _page(
 ) -> SearchResponse:
     """The part of the ranking that was asked for, as far as it fits."""
     hits, texts = hits_of(snapshot, ranking, offset, query.k or settings.default_k, settings, now)
-    weights = term_weights(snapshot.generation, query_terms(query.query))
+    weights = term_weights(snapshot.generation, wanted)
     snippet_chars = opts.snippet_chars or settings.snippet_chars
 
     def next_cursor(returned: int) -> str | None:
